@@ -12,8 +12,12 @@ export type Decided = {
   session: string | null;
   caseId: string | null;
   logOdds: number;
-  // Whether a rule or the likelihood ratio applied to it.
+  // What a model added to the log-odds.
+  modelPart: number;
+  // Whether a rule, the likelihood ratio or a model applied to it.
   isJudged: boolean;
+  // Whether a rule or the likelihood ratio applied to it.
+  isRuled: boolean;
   rules: string[];
   // What the unusual log-in added to the log-odds.
   ratioPart: number;
@@ -31,7 +35,7 @@ export type StoredActivity = {
   decision: string;
 };
 
-type Decision = { l: number; r?: Record<string, number>; c?: [string, number][]; f?: string };
+type Decision = { l: number; r?: Record<string, number>; c?: [string, number][]; m?: [string, number]; f?: string };
 
 // What many shops start with: five counts with untuned thresholds.
 export const velocityRules: readonly string[] = [
@@ -45,9 +49,10 @@ const velocity = velocityRules.map((expression) => compileRule(expression));
 
 export function readDecided(row: StoredActivity): Decided {
   // Only the engine writes this.
-  const { l, r = {}, c = [], f = "" } = JSON.parse(row.decision) as Decision;
+  const { l, r = {}, c = [], m, f = "" } = JSON.parse(row.decision) as Decision;
   const context = contextOf(unpack(f), {});
   const isRatedLogin = row.type === "login_succeeded" && Number(context.login["history"]) >= 4;
+  const isRuled = c.length > 0 || Object.keys(r).length > 0;
   return {
     receivedMs: Date.parse(row.received_at),
     type: row.type,
@@ -55,7 +60,9 @@ export function readDecided(row: StoredActivity): Decided {
     session: row.session_id,
     caseId: row.case_id,
     logOdds: l,
-    isJudged: c.length > 0 || Object.keys(r).length > 0,
+    modelPart: m?.[1] ?? 0,
+    isJudged: isRuled || m !== undefined,
+    isRuled,
     rules: Object.keys(r),
     ratioPart: c.reduce((sum, [, part]) => sum + part, 0),
     ratio: isRatedLogin ? Number(context.login["ratio"]) : null,
@@ -69,16 +76,18 @@ const isOfAccount = (id: string): boolean => ruleOf.get(id)?.about === "account"
 const sumOf = (ids: string[]): number => ids.reduce((sum, id) => sum + weightOf(id), 0);
 
 // Whether it opens a case or is added to one. A failed log-in and a sign-up are judged separately for the account and for the
-// source.
-export function isFinding({ type, account, logOdds, rules }: Decided): boolean {
+// source. A model that raises the score of a sign-up speaks of the account, and one that lowers it speaks of both.
+export function isFinding({ type, account, logOdds, modelPart, rules }: Decided): boolean {
   if (type === "fraud_report") return true;
   const from = defaultThresholds.score_3;
   if (!isOfSource({ type }) || account === null) return logOdds >= from;
-  return sumOf(rules.filter(isOfAccount)) >= from || sumOf(rules.filter((id) => !isOfAccount(id))) >= from;
+  const ofSource = sumOf(rules.filter((id) => !isOfAccount(id))) + Math.min(modelPart, 0);
+  return sumOf(rules.filter(isOfAccount)) + modelPart >= from || ofSource >= from;
 }
 
 // The reason with the largest weight.
-export function leadOf({ rules, ratioPart }: Decided): string {
+export function leadOf({ rules, ratioPart, modelPart }: Decided): string {
   const [heaviest] = rules.toSorted((a, b) => weightOf(b) - weightOf(a));
+  if (modelPart > Math.max(ratioPart, ...rules.map(weightOf))) return "model";
   return heaviest !== undefined && weightOf(heaviest) >= ratioPart ? heaviest : "unusual log-in";
 }

@@ -2,7 +2,7 @@ import type { AttackKind, SessionTruth } from "@casehound/simulator/delivery";
 import { isFinding, leadOf, type Decided } from "./detection-decided.ts";
 
 // What is measured for one session, or for one attack with all of its sessions.
-export type Trace = { logOdds: number; ratio: number; hasVelocity: boolean; hasFinding: boolean };
+export type Trace = { logOdds: number; rulesOdds: number; ratio: number; hasVelocity: boolean; hasFinding: boolean };
 
 export type Attack = Trace & {
   kind: AttackKind;
@@ -33,8 +33,12 @@ type Run = {
   measuredMs: number;
 };
 
+// If a stranger entered an account longer before the measured period, the shop knows, and the account is its owner's again.
+const aftermathMs = 7 * 24 * 3_600_000;
+
 const noTrace = (): Trace => ({
   logOdds: Number.NEGATIVE_INFINITY,
+  rulesOdds: Number.NEGATIVE_INFINITY,
   ratio: Number.NEGATIVE_INFINITY,
   hasVelocity: false,
   hasFinding: false,
@@ -42,10 +46,13 @@ const noTrace = (): Trace => ({
 
 export function measure({ truths, decided, labelOf, measuredMs }: Run): Measured {
   const wanted = truths.filter((truth) => truth.first_ms >= measuredMs);
+  const earlier = new Set(truths.filter((truth) => truth.first_ms < measuredMs).map(({ attack_id }) => attack_id));
   const attacks = new Map<string, Attack>();
   const attackOf = new Map<string, Attack>();
-  for (const truth of wanted) if (truth.kind !== "genuine") noteAttack(truth, truth.kind, attacks, attackOf);
-  const { genuine, aftermath, guests } = genuineSessions(wanted, attackOf);
+  for (const truth of wanted)
+    if (truth.kind !== "genuine" && !earlier.has(truth.attack_id)) noteAttack(truth, truth.kind, attacks, attackOf);
+  const recent = truths.filter((truth) => truth.first_ms >= measuredMs - aftermathMs);
+  const { genuine, aftermath, guests } = genuineSessions(wanted, recent, attackOf);
   const opened = new Set<string>();
   let falseCases = 0;
   for (const each of decided) {
@@ -97,10 +104,11 @@ function noteAttack(truth: SessionTruth, kind: AttackKind, attacks: Map<string, 
 // false positive, whichever session led to it.
 function genuineSessions(
   wanted: SessionTruth[],
+  recent: SessionTruth[],
   attackOf: Map<string, Attack>,
 ): { genuine: Map<string, Genuine>; aftermath: number; guests: number } {
   const enteredMs = new Map<string, number>();
-  for (const { kind, has_login, website_account_id: account, first_ms } of wanted) {
+  for (const { kind, has_login, website_account_id: account, first_ms } of recent) {
     if (kind === "genuine" || !has_login || account === undefined) continue;
     enteredMs.set(account, Math.min(enteredMs.get(account) ?? Number.POSITIVE_INFINITY, first_ms));
   }
@@ -117,6 +125,7 @@ function genuineSessions(
 
 function trace(into: Trace, decided: Decided): boolean {
   if (decided.isJudged) into.logOdds = Math.max(into.logOdds, decided.logOdds);
+  if (decided.isRuled) into.rulesOdds = Math.max(into.rulesOdds, decided.logOdds - decided.modelPart);
   into.ratio = Math.max(into.ratio, decided.ratio ?? Number.NEGATIVE_INFINITY);
   into.hasVelocity ||= decided.hasVelocity;
   const isFound = isFinding(decided);

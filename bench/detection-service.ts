@@ -4,17 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../service/src/config.ts";
 import { makePartition } from "../service/src/db/activities.ts";
+import type { Database } from "../service/src/db/postgres/database.ts";
 import { sql } from "../service/src/db/postgres/sql.ts";
 import { demoEnrichment } from "../service/src/demo.ts";
 import type { CaseDocument } from "../service/src/domain/case.ts";
 import { uuidV7 } from "../service/src/domain/uuid.ts";
 import { BacktestRunner } from "../service/src/engine/backtest.ts";
 import { openLog } from "../service/src/log.ts";
+import type { Clock } from "../service/src/engine/cases.ts";
 import { detectBatch, type Detector } from "../service/src/engine/detect.ts";
 import { RuleSets } from "../service/src/engine/rule-sets.ts";
 import { startService, type Service } from "../service/src/service.ts";
 import { clientTokens, deliver, type CourierTarget } from "@casehound/simulator/courier";
-import { eventsIn, type Delivery, type SessionTruth } from "@casehound/simulator/delivery";
+import { eventsIn, isSent, type Delivery, type FraudTruth, type Sent, type SessionTruth } from "@casehound/simulator/delivery";
 import type { Voice } from "@casehound/simulator/voice";
 import { createTenant } from "../service/src/tenancy.ts";
 import { readDecided, type Decided, type StoredActivity } from "./detection-decided.ts";
@@ -31,11 +33,21 @@ const batchSize = 500;
 // Fraud reports arrive weeks after the end.
 const reportDays = 60;
 
+// An activity that opened a case or joined one.
+export type CasedActivity = {
+  activity_id: string;
+  session_id: string | null;
+  website_account_id: string | null;
+  case_id: string;
+  received_at: string;
+};
+
 export type Shop = { seed: string; users: number; voice?: Voice };
 export type Opened = Awaited<ReturnType<typeof createTenant>> & { target: CourierTarget };
 // What others do meanwhile, every few hours of simulated time.
 type Meanwhile = (opened: Opened) => Promise<void>;
-type Lived = { truths: SessionTruth[]; requests: number; events: number };
+type Truth = { truths: SessionTruth[]; frauds: FraudTruth[] };
+type Lived = Truth & { requests: number; events: number };
 export type Simulated = Lived & { decided: Decided[]; labelOf: (caseId: string) => string | undefined };
 export type Progress = (line: string) => void;
 
@@ -88,6 +100,21 @@ export class SimulatedService {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
+  // The simulation's time.
+  get nowMs(): number {
+    return this.#clock.atMs;
+  }
+
+  set nowMs(atMs: number) {
+    this.#clock.atMs = atMs;
+  }
+
+  // The service without its background work, which a benchmark does itself, at the times of the simulation.
+  get inside(): { database: Database; clock: Clock; folder: string } {
+    const { database, clock } = this.#detector;
+    return { database, clock, folder: this.#folder };
+  }
+
   get url(): string {
     return this.#service.url;
   }
@@ -107,12 +134,12 @@ export class SimulatedService {
     onProgress: Progress,
   ): Promise<Simulated> {
     const opened = await this.open(period);
-    const voice = await this.#voiceOf(opened, kind);
+    const voice = await this.voiceOf(opened, kind);
     const lived = await this.live(opened, { ...shop, voice, period, onProgress });
-    return { ...lived, ...(await this.#read(opened.tenant_id, period)) };
+    return { ...lived, ...(await this.read(opened.tenant_id, period)) };
   }
 
-  async #voiceOf({ target }: Opened, kind: Voice["kind"]): Promise<Voice> {
+  async voiceOf({ target }: Opened, kind: Voice["kind"]): Promise<Voice> {
     if (kind !== "signed") return { kind };
     const headers = { authorization: `Bearer ${await target.token(false)}` };
     const response = await fetch(`${this.url}/v2/${target.tenant}/tenants/identity/secrets`, { method: "POST", headers });
@@ -145,14 +172,14 @@ export class SimulatedService {
     shop: { seed: string; onProgress: Progress; untilMs?: number; meanwhile?: Meanwhile; everyMs?: number },
   ): Promise<Lived> {
     const { seed, onProgress, untilMs = Number.POSITIVE_INFINITY, everyMs = sliceMs } = shop;
-    const truths: SessionTruth[] = [];
+    const truth: Truth = { truths: [], frauds: [] };
     const sent = { requests: 0, events: 0 };
     let [sliceEndsMs, detected, day] = [0, 0, ""];
-    for (const volley of volleys(deliveries, truths)) {
+    for (const volley of volleys(deliveries, truth)) {
       const atMs = volley.at(-1)?.at_ms ?? 0;
       if (atMs > untilMs) break;
       if (atMs >= sliceEndsMs || sent.events >= detected + waitingMax) {
-        await this.#detect(opened.tenant_id);
+        await this.detect(opened.tenant_id);
         if (atMs >= sliceEndsMs) await shop.meanwhile?.(opened);
         [sliceEndsMs, detected] = [atMs + everyMs, sent.events];
       }
@@ -162,11 +189,11 @@ export class SimulatedService {
         onProgress(`${seed}: ${day}, ${sent.events} events in ${sent.requests} requests`);
       }
     }
-    await this.#detect(opened.tenant_id);
-    return { truths, ...sent };
+    await this.detect(opened.tenant_id);
+    return { ...truth, ...sent };
   }
 
-  async #send(volley: Delivery[], target: CourierTarget, sent: { requests: number; events: number }): Promise<void> {
+  async #send(volley: Sent[], target: CourierTarget, sent: { requests: number; events: number }): Promise<void> {
     this.#clock.atMs = Math.round(volley.at(-1)?.at_ms ?? this.#clock.atMs);
     const tally = await deliver(volley, target);
     if (tally.refused > 0) throw new Error(`the service rejected a delivery: ${tally.problem}`);
@@ -174,15 +201,15 @@ export class SimulatedService {
     sent.events += volley.reduce((sum, delivery) => sum + eventsIn(delivery), 0);
   }
 
-  async #detect(tenantId: string): Promise<void> {
+  async detect(tenantId: string, size = batchSize): Promise<void> {
     for (;;) {
-      const pass = await detectBatch(this.#detector, tenantId, batchSize);
+      const pass = await detectBatch(this.#detector, tenantId, { size });
       if (pass === null) throw new Error("another engine has the tenant");
-      if (pass.scored < batchSize) return;
+      if (pass.scored === 0) return;
     }
   }
 
-  async #read(tenantId: string, { measuredMs, endMs }: Period): Promise<Pick<Simulated, "decided" | "labelOf">> {
+  async read(tenantId: string, { measuredMs, endMs }: Period): Promise<Pick<Simulated, "decided" | "labelOf">> {
     const { database } = this.#service;
     const decided: Decided[] = [];
     for (let atMs = measuredMs; atMs < endMs + reportDays * dayMs; atMs += dayMs) {
@@ -199,6 +226,14 @@ export class SimulatedService {
     return { decided, labelOf: (id) => labels.get(id) };
   }
 
+  async activitiesInCases(tenantId: string): Promise<CasedActivity[]> {
+    return this.#service.database.query<CasedActivity>(sql`
+      select activity_id, session_id, website_account_id, case_id, received_at
+      from activities
+      where tenant_id = ${tenantId} and case_id is not null
+      order by received_at, occurred_at`);
+  }
+
   async cases(tenantId: string): Promise<CaseDocument[]> {
     const rows = await this.#service.database.query<{ document: string }>(sql`
       select document
@@ -210,13 +245,12 @@ export class SimulatedService {
 }
 
 // Groups deliveries that arrive within moments of each other. The ground truth is set aside.
-function* volleys(deliveries: Iterable<Delivery>, truths: SessionTruth[]): Generator<Delivery[]> {
-  let volley: Delivery[] = [];
+function* volleys(deliveries: Iterable<Delivery>, { truths, frauds }: Truth): Generator<Sent[]> {
+  let volley: Sent[] = [];
   for (const delivery of deliveries) {
-    if (delivery.kind === "truth") {
-      truths.push(delivery.session);
-      continue;
-    }
+    if (delivery.kind === "truth") truths.push(delivery.session);
+    if (delivery.kind === "fraud") frauds.push(delivery.fraud);
+    if (!isSent(delivery)) continue;
     const [first] = volley;
     if (first !== undefined && (delivery.at_ms > first.at_ms + volleyMs || volley.length >= volleyMax)) {
       yield volley;

@@ -7,7 +7,8 @@ import { hasServers, type Voice } from "@casehound/simulator/voice";
 const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
-export type Period = { startMs: number; measuredMs: number; endMs: number };
+// Attackers, browsers and guests are there from `attackedMs` on, or else only in the measured period.
+export type Period = { startMs: number; attackedMs?: number; measuredMs: number; endMs: number };
 export type BenchShop = { seed: string; users: number; period: Period; appKey: string; origin: string; voice?: Voice };
 
 const visitsPerDay = 0.6;
@@ -43,26 +44,43 @@ export function periodOf({ days, historyDays }: { days: number; historyDays: num
   return { startMs: measuredMs - historyDays * dayMs, measuredMs, endMs };
 }
 
-// First weeks of history with only what the shop reports, then the measured period with browsers, guests and attackers.
+const attackedShare = 2 / 3;
+
+// The same period, attacked in the last two thirds of the history too.
+export function attackedPeriod(period: Period): Period {
+  const { startMs, measuredMs } = period;
+  return { ...period, attackedMs: measuredMs - attackedShare * (measuredMs - startMs) };
+}
+
+// First weeks of history with only what the shop reports, then the measured period with browsers, guests and attackers. If the
+// shop is attacked earlier, it also notes what was fraud. The earlier attackers are others, and so are their devices and addresses.
 export function* shopTimeline(bench: BenchShop): Generator<Delivery> {
   const { users, period, voice } = bench;
-  const { startMs, measuredMs, endMs } = period;
+  const { startMs, measuredMs, endMs, attackedMs = measuredMs } = period;
   const days = (endMs - startMs) / dayMs;
-  const { shop, random } = openShop({ ...bench, startMs, days, visitsPerDay, sendIntervalMs });
+  const { shop, random } = openShop({ ...bench, startMs, days, visitsPerDay, sendIntervalMs, frauds: attackedMs < measuredMs });
   shop.hasBrowsers = false;
   for (const person of shop.people) {
     shop.enter(live(shop, person, { fromMs: startMs, toMs: endMs, haste: 1, hasNights: true }));
   }
-  yield* shop.run({ untilMs: measuredMs, batchMs: historyBatchMs });
+  yield* shop.run({ untilMs: attackedMs, batchMs: historyBatchMs });
   shop.hasBrowsers = true;
   const meanGapMs = dayMs / (users * visitsPerDay * guestShare);
-  shop.enter(guests(shop, random.fork("guests"), { fromMs: measuredMs, toMs: endMs, meanGapMs }));
-  const scale = (users / 100) * ((endMs - measuredMs) / (14 * dayMs));
-  const wanted = Object.entries(attacks).filter(([kind]) => hasServers(voice) || !serverOnly.has(kind));
-  const counts = Object.fromEntries(wanted.map(([kind, count]) => [kind, Math.ceil(count * scale)]));
-  const span = { fromMs: measuredMs, toMs: Math.max(endMs - lastStartMs, measuredMs) };
-  for (const { attack, startMs: atMs } of plannedAttacks(random.fork("attacks"), counts, span)) {
-    shop.enter(startAttack(shop, attack, atMs));
-  }
+  shop.enter(guests(shop, random.fork("guests"), { fromMs: attackedMs, toMs: endMs, meanGapMs }));
+  const enterAttacks = (stream: string, fromMs: number, toMs: number): void => {
+    const counts = countsFor({ users, voice, days: (toMs - fromMs) / dayMs });
+    const span = { fromMs, toMs: Math.max(toMs - lastStartMs, fromMs) };
+    for (const { attack, startMs: atMs } of plannedAttacks(random.fork(stream), counts, span)) {
+      shop.enter(startAttack(shop, { ...attack, id: `${stream}-${attack.id}` }, atMs));
+    }
+  };
+  if (attackedMs < measuredMs) enterAttacks("earlier", attackedMs, measuredMs);
+  enterAttacks("attacks", measuredMs, endMs);
   yield* shop.run({ untilMs: Number.POSITIVE_INFINITY, batchMs });
+}
+
+function countsFor({ users, voice, days }: { users: number; voice: Voice | undefined; days: number }): AttackCounts {
+  const scale = (users / 100) * (days / 14);
+  const wanted = Object.entries(attacks).filter(([kind]) => hasServers(voice) || !serverOnly.has(kind));
+  return Object.fromEntries(wanted.map(([kind, count]) => [kind, Math.ceil(count * scale)]));
 }

@@ -13,6 +13,8 @@ export type KindSummary = {
   case: Share;
   at1: Share;
   at5: Share;
+  // By challenging 1 % by the rules and the likelihood ratio, without a model.
+  rulesAt1: Share;
   ratioAt1: Share;
   ratioAt5: Share;
   velocity: Share;
@@ -50,7 +52,7 @@ const takeoverKinds: readonly AttackKind[] = [
   "reset_then_transfer",
 ];
 
-type Bounds = { at1: number; at5: number; ratioAt1: number; ratioAt5: number };
+type Bounds = { at1: number; at5: number; rulesAt1: number; ratioAt1: number; ratioAt5: number };
 
 export function summarise(measured: Measured[]): Summary {
   const genuine = measured.flatMap((each) => each.genuine);
@@ -77,6 +79,10 @@ function boundsOf(genuine: Genuine[]): Bounds {
   return {
     at1: thresholdAt(scores, 0.01),
     at5: thresholdAt(scores, 0.05),
+    rulesAt1: thresholdAt(
+      genuine.map(({ rulesOdds }) => rulesOdds),
+      0.01,
+    ),
     ratioAt1: thresholdAt(ratios, 0.01),
     ratioAt5: thresholdAt(ratios, 0.05),
   };
@@ -91,6 +97,7 @@ function summariseKind(kind: AttackKind, attacks: Attack[], bounds: Bounds): Kin
     case: share(attacks, ({ hasFinding }) => hasFinding),
     at1: share(attacks, ({ logOdds }) => logOdds > bounds.at1),
     at5: share(attacks, ({ logOdds }) => logOdds > bounds.at5),
+    rulesAt1: share(attacks, ({ rulesOdds }) => rulesOdds > bounds.rulesAt1),
     ratioAt1: share(attacks, ({ ratio }) => ratio > bounds.ratioAt1),
     ratioAt5: share(attacks, ({ ratio }) => ratio > bounds.ratioAt5),
     velocity: share(attacks, ({ hasVelocity }) => hasVelocity),
@@ -123,7 +130,7 @@ function share<T>(all: T[], isWanted: (each: T) => boolean): Share {
   return all.length === 0 ? null : all.filter(isWanted).length / all.length;
 }
 
-function median(values: number[]): number | null {
+export function median(values: number[]): number | null {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? null;
 }
 

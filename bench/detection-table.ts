@@ -2,7 +2,7 @@ import type { Voice } from "@casehound/simulator/voice";
 import type { Forged } from "./detection-forger.ts";
 import { historyBounds, type KindSummary, type Summary, type TakeoverSummary } from "./detection-summary.ts";
 
-type Row = (string | number)[];
+export type Row = (string | number)[];
 
 export type Setting = { seeds: string[]; users: number; days: number; historyDays: number };
 

@@ -1,6 +1,7 @@
 import { compileRule } from "../service/src/detection/compile.ts";
 import { defaultRules } from "../service/src/detection/default-rules.ts";
 import { findingsOf } from "../service/src/detection/finding.ts";
+import { leadsOf } from "../service/src/detection/leads.ts";
 import type { EnrichedActivity } from "../service/src/detection/scene.ts";
 import type { RuleSet } from "../service/src/detection/score.ts";
 import { compileSentence } from "../service/src/detection/sentence.ts";
@@ -47,12 +48,15 @@ export class LoginBench {
     if (kind === null) return;
     const { activity, at, network } = event;
     const origin = { source: "server", address: addressSubject(activity.ip), network } as const;
+    // Whether a failed log-in belongs to a campaign does not change whether there is a finding.
+    const campaigns = new Map(verdict.fired.map(({ rule }) => [rule.rule_id, { subject: "campaign", size: 1 }]));
+    const observed = { activity, ...origin, claimed: undefined, crowd: null, campaigns, at, context };
     const history = Number(context.login["history"]);
     this.#samples[kind].push({
       logOdds: verdict.logOdds,
       ratio: history >= 4 ? Number(context.login["ratio"]) : Number.NEGATIVE_INFINITY,
       history: Number(context.account["logins"]),
-      hasFinding: findingsOf(verdict, { activity, ...origin, claimed: undefined, crowd: null, at, context }, at).length > 0,
+      hasFinding: findingsOf(leadsOf(verdict, observed), observed, at).length > 0,
     });
   }
 

@@ -1,3 +1,4 @@
+import { storeModel } from "./isolation/model.ts";
 import { connectTo, type Environment } from "../service/test/launch.ts";
 import { send } from "../service/test/send.ts";
 import { tryCollector } from "./bad-input/collector.ts";
@@ -47,7 +48,12 @@ async function runOn(stand: Stand, { scale, random, progress }: Proof): Promise<
   const client = await connectTo(stand.postgres.address);
   const lines = new Lines(port, 4);
   const ledger = new Ledger(progress, total);
-  const build = async () => buildWorld(port, await stand.tenant());
+  const build = async () => {
+    const tenant = await stand.tenant();
+    const world = await buildWorld(port, tenant);
+    world.ids["model_id"] = await storeModel(stand.database, tenant.tenant_id, 1);
+    return world;
+  };
   const [world, spare, loose] = await Promise.all([build(), build(), build()]);
   const operations = readDocument((await send(port, "GET", "/openapi.json")).text);
   const context: Context = {
@@ -73,6 +79,7 @@ async function runOn(stand: Stand, { scale, random, progress }: Proof): Promise<
   await sendValid(context);
   await sendMutatedActivities(context, Math.round(total * 0.05));
   await tryCollector(context, Math.round(total * 0.05));
+  for (const loss of lines.losses) ledger.violate("a connection without a response", loss);
   lines.close();
   await client.end();
   const health = await send(port, "GET", "/readyz").catch((error: unknown) => ({ status: 0, text: String(error) }));

@@ -9,7 +9,7 @@ import { factsSource } from "./client-facts.ts";
 const operations = all.filter((operation) => operation.isStream !== true);
 
 // Each of their items is stored once, however often it is sent.
-const repeatable = new Set(["createActivities", "createLabels"]);
+const repeatable = new Set(["createActivities", "createLabels", "importActivities", "startImport"]);
 
 type Named = Schema & { $id?: string; patternProperties?: Record<string, Schema> };
 

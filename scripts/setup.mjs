@@ -1,6 +1,6 @@
 // Runs first, on whatever Node the machine has. It installs missing packages of the lock file, and makes sure that the scripts
 // after it find Node 24. A second run only compares two hashes.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -10,8 +10,12 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stampFile = join(root, "node_modules", ".casehound-setup.json");
 const wantsDev = process.argv.includes("--dev");
 
-function stop(line) {
+function tell(line) {
   process.stderr.write(`casehound: ${line}\n`);
+}
+
+function stop(line) {
+  tell(line);
   process.exit(2);
 }
 
@@ -37,29 +41,57 @@ function linkPostgresLibraries() {
   }
 }
 
-function install(lockHash) {
-  process.stderr.write(`casehound: installing packages, once (${wantsDev ? "with" : "without"} the development tools)\n`);
+// The folder may not exist yet, or may vanish while npm works.
+function namesIn(folder) {
+  try {
+    return readdirSync(folder).filter((name) => !name.startsWith("."));
+  } catch {
+    return [];
+  }
+}
+
+// How many packages npm has unpacked so far.
+function countPackages() {
+  const folder = join(root, "node_modules");
+  return namesIn(folder).flatMap((name) => (name.startsWith("@") ? namesIn(join(folder, name)) : name)).length;
+}
+
+// Reports progress every ten seconds, because npm itself prints nothing for minutes on a slow connection.
+async function runNpm(file, args) {
+  const began = Date.now();
+  // Standard output belongs to the command that follows, which may print JSON, so npm's output goes to standard error.
+  const child = spawn(file, args, { cwd: root, stdio: ["ignore", 2, 2] });
+  const timer = setInterval(
+    () => tell(`still installing: ${Math.round((Date.now() - began) / 1000)} s, ${countPackages()} packages unpacked`),
+    10_000,
+  );
+  const code = await new Promise((resolve) => {
+    child.on("close", resolve);
+    child.on("error", () => resolve(null));
+  });
+  clearInterval(timer);
+  return code;
+}
+
+async function install(lockHash) {
+  tell(`installing packages, once (${wantsDev ? "with" : "without"} the development tools); this takes one to several minutes`);
   const began = Date.now();
   // Not "npm ci": it refuses a lock file without the builds for other platforms, which some registry mirrors do not carry.
   const args = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   if (!wantsDev) args.push("--omit=dev");
   const npm = process.env.npm_execpath;
-  // Standard output belongs to the command that follows, which may print JSON, so npm's output goes to standard error.
-  const stdio = ["ignore", 2, 2];
-  const run = npm
-    ? spawnSync(process.execPath, [npm, ...args], { cwd: root, stdio })
-    : spawnSync("npm", args, { cwd: root, stdio });
-  if (run.status !== 0) stop("the packages could not be installed: see npm's output above");
+  const code = npm ? await runNpm(process.execPath, [npm, ...args]) : await runNpm("npm", args);
+  if (code !== 0) stop("the packages could not be installed: see npm's output above");
   linkPostgresLibraries();
   writeFileSync(stampFile, JSON.stringify({ lockHash, dev: wantsDev }));
-  process.stderr.write(`casehound: installed in ${Math.round((Date.now() - began) / 1000)} s\n`);
+  tell(`installed in ${Math.round((Date.now() - began) / 1000)} s`);
 }
 
 const lockHash = createHash("sha256")
   .update(readFileSync(join(root, "package-lock.json")))
   .digest("hex");
 const stamp = readStamp();
-if (stamp.lockHash !== lockHash || (wantsDev && !stamp.dev)) install(lockHash);
+if (stamp.lockHash !== lockHash || (wantsDev && !stamp.dev)) await install(lockHash);
 
 const bundled = existsSync(join(root, "node_modules", ".bin", "node"));
 if (!bundled && Number(process.versions.node.split(".")[0]) < 24) {

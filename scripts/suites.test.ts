@@ -6,13 +6,13 @@ import { slowFiles } from "./suites.ts";
 const root = join(import.meta.dirname, "..");
 const slow = slowFiles.map((pattern) => globSync(pattern, { cwd: root }));
 
-test("suites: every pattern of slow files matches a file, and none of them twice", () => {
+test("suites: every pattern of slow files matches a file, and no file matches two patterns", () => {
   expect(slowFiles.filter((_, index) => slow[index]?.length === 0)).toEqual([]);
   const all = slow.flat();
   expect(new Set(all).size).toBe(all.length);
 });
 
-test("suites: the gate has most of the files", () => {
+test("suites: most files are in the fast suite", () => {
   const all = globSync("{service,client,console,tag,simulator,scripts,proof,bench}/**/*.test.ts", {
     cwd: root,
     exclude: (file) => file.includes("node_modules"),
@@ -20,6 +20,6 @@ test("suites: the gate has most of the files", () => {
   expect(slow.flat().length).toBeLessThan(all.length / 4);
 });
 
-test("suites: continuous integration runs the gate first, and then the slow files", () => {
+test("suites: continuous integration runs the fast suite first, and then the slow one", () => {
   expect(readFileSync(join(root, ".ci/run"), "utf8")).toMatch(/^npm test\nnpm run test:slow\n/m);
 });

@@ -1,20 +1,50 @@
-// Runs the checks and the fast tests, the fastest to fail first, or with --slow the tests that take long by nature.
-import { spawnSync } from "node:child_process";
+// Runs the checks and the fast tests, or the slow tests with --slow. After a failure, nothing else starts.
+import { spawn } from "node:child_process";
 import { NoBrowser, ensureChromium } from "./browser.ts";
 import type { Suite } from "./suites.ts";
 
+type Step = { name: string; file: string; args: string[] };
+
 const isSlow = process.argv[2] === "--slow";
 const suite: Suite = isSlow ? "slow" : "gate";
-const checks = [
+// The fastest first, then the longest, because two run at a time.
+const checks: Step[] = [
   { name: "format", file: "oxfmt", args: ["--check"] },
-  { name: "types", file: "tsc", args: [] },
-  { name: "types of the tag", file: "tsc", args: ["--project", "tag/src/browser"] },
-  { name: "types of the console", file: "tsc", args: ["--project", "console"] },
   { name: "lint", file: "oxlint", args: ["--type-aware", "--max-warnings=0"] },
+  { name: "types", file: "tsc", args: [] },
   { name: "dead code", file: "knip", args: ["--treat-config-hints-as-errors"] },
+  { name: "types of the console", file: "tsc", args: ["--project", "console"] },
+  { name: "types of the tag", file: "tsc", args: ["--project", "tag/src/browser"] },
 ];
-const tests = { name: `tests (${suite})`, file: "vitest", args: ["run", ...process.argv.slice(isSlow ? 3 : 2)] };
-const steps = isSlow ? [tests] : [...checks, tests];
+const tests: Step = { name: `tests (${suite})`, file: "vitest", args: ["run", ...process.argv.slice(isSlow ? 3 : 2)] };
+const env = { ...process.env, CASEHOUND_SUITE: suite };
+
+// Returns whether it passed. The output of a check is shown when it has ended, so that those of two do not mix.
+async function run({ name, file, args }: Step, isShownAtOnce: boolean): Promise<boolean> {
+  const began = Date.now();
+  const title = `\n== ${name}: ${[file, ...args].join(" ")}`;
+  if (isShownAtOnce) console.log(title);
+  const child = spawn(file, args, { stdio: isShownAtOnce ? "inherit" : ["ignore", "pipe", "pipe"], env });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const status = await new Promise((resolve) => child.on("close", resolve).on("error", resolve));
+  if (!isShownAtOnce) console.log(`${title}\n${output}`.trimEnd());
+  console.log(`== ${name}: ${status === 0 ? "passed" : "FAILED"} in ${((Date.now() - began) / 1000).toFixed(1)} s`);
+  return status === 0;
+}
+
+// Runs the checks, two at a time. Returns whether all passed.
+async function runChecks(): Promise<boolean> {
+  const waiting = [...checks];
+  let isPassed = true;
+  const lane = async (): Promise<void> => {
+    for (let next = waiting.shift(); isPassed && next !== undefined; next = waiting.shift()) {
+      if (!(await run(next, false))) isPassed = false;
+    }
+  };
+  await Promise.all([lane(), lane()]);
+  return isPassed;
+}
 
 try {
   ensureChromium();
@@ -24,13 +54,6 @@ try {
   process.exit(2);
 }
 
-let failed = 0;
-for (const { name, file, args } of steps) {
-  const began = Date.now();
-  console.log(`\n== ${name}: ${[file, ...args].join(" ")}`);
-  const { status } = spawnSync(file, args, { stdio: "inherit", env: { ...process.env, CASEHOUND_SUITE: suite } });
-  console.log(`== ${name}: ${status === 0 ? "passed" : "FAILED"} in ${((Date.now() - began) / 1000).toFixed(1)} s`);
-  if (status !== 0) failed++;
-}
-console.log(`\n${steps.length - failed} passed, ${failed} failed`);
-process.exitCode = failed === 0 ? 0 : 1;
+const isPassed = (isSlow || (await runChecks())) && (await run(tests, true));
+console.log(`\n${isPassed ? "passed" : "FAILED"} in ${process.uptime().toFixed(1)} s`);
+process.exitCode = isPassed ? 0 : 1;

@@ -10,6 +10,7 @@ import { copyBytes, copyInto } from "./copy-events.ts";
 import { cpuBetween, postmasterPid, readCpu } from "./cpu.ts";
 import type { Shot } from "./drive.ts";
 import type { Context, Findings, Part } from "./part.ts";
+import { serveModels } from "./served-models.ts";
 import { openStore, origin, startOn, type Store, type StoreService } from "./store.ts";
 
 const connections = 16;
@@ -123,6 +124,7 @@ async function send({ driver, bench }: Context, service: StoreService, shots: Sh
 
 async function runSustained(context: Context, store: Store): Promise<Sustained> {
   const { bench, scale, progress } = context;
+  await serveModels(store.database, store.tenants[0]?.tenant_id ?? "");
   const api = await startOn(bench, store, { env: { ROLES: "api,collector" } });
   const engine = await startOn(bench, store, { env: { ROLES: "engine" } });
   try {
@@ -193,7 +195,7 @@ function sustainedTable(sustained: Sustained): Findings["tables"][number] {
   const delays = [0.5, 0.95, 1].map((share) => percentile(probe.delaysMs, share).toFixed(0)).join(", ");
   return {
     title: "Events accepted and scored, sustained",
-    note: "One process runs the API and the collector, another runs the engine. The load generator and the database are on the same machine.",
+    note: "One process runs the API and the collector, another runs the engine. A champion and a challenger rate every log-in, sign-up, payment and change. The load generator and the database are on the same machine.",
     columns: ["what", "measured"],
     rows: [
       ["events", `${sustained.events} in ${sustained.seconds.toFixed(0)} s, ${sustained.refused} rejected`],

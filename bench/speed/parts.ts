@@ -2,6 +2,7 @@ import { activities } from "./activities.ts";
 import { growth } from "./growth.ts";
 import { lists } from "./lists.ts";
 import { load } from "./load.ts";
+import { models } from "./models.ts";
 import type { Part } from "./part.ts";
 import { profiles } from "./profiles.ts";
 import { reads } from "./reads.ts";
@@ -9,4 +10,4 @@ import { starts } from "./starts.ts";
 import { writes } from "./writes.ts";
 
 // In the order of docs/BENCHMARK.md. The large stores come last, because PostgreSQL cleans up after them for a while.
-export const parts: Part[] = [reads, writes, load, activities, profiles, starts, lists, growth];
+export const parts: Part[] = [reads, writes, load, activities, models, profiles, starts, lists, growth];

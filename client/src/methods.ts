@@ -11,6 +11,10 @@ export abstract class OperationMethods {
   getCase(case_id: string, options: CallOptions = {}): Answer<"getCase"> {
     return this.call("getCase", { params: { case_id }, ...options });
   }
+  /** List the accounts of an attack. GET /cases/{case_id}/members, scope read:case. */
+  listCaseMembers(case_id: string, query: Query<"listCaseMembers"> = {}, options: CallOptions = {}): Answer<"listCaseMembers"> {
+    return this.call("listCaseMembers", { params: { case_id }, query, ...options });
+  }
   /** Close or reopen a case. PUT /cases/{case_id}, scope update:case. */
   updateCase(case_id: string, body: Body<"updateCase">, options: CallOptions = {}): Answer<"updateCase"> {
     return this.call("updateCase", { params: { case_id }, body, ...options });
@@ -111,6 +115,22 @@ export abstract class OperationMethods {
   createActivities(body: Body<"createActivities">, options: CallOptions = {}): Answer<"createActivities"> {
     return this.call("createActivities", { body, ...options });
   }
+  /** Get the progress of the import. GET /imports, scope import:activities. */
+  getImport(options: CallOptions = {}): Answer<"getImport"> {
+    return this.call("getImport", { ...options });
+  }
+  /** Send activity from before you started to use Casehound. POST /imports, scope import:activities. */
+  importActivities(body: Body<"importActivities">, options: CallOptions = {}): Answer<"importActivities"> {
+    return this.call("importActivities", { body, ...options });
+  }
+  /** Start scoring the history. POST /imports/start, scope import:activities. */
+  startImport(options: CallOptions = {}): Answer<"startImport"> {
+    return this.call("startImport", { ...options });
+  }
+  /** Compare the scores with the known frauds. GET /imports/report, scope import:activities. */
+  getImportReport(query: Query<"getImportReport"> = {}, options: CallOptions = {}): Answer<"getImportReport"> {
+    return this.call("getImportReport", { query, ...options });
+  }
   /** List labels. GET /labels, scope read:labels. */
   listLabels(query: Query<"listLabels"> = {}, options: CallOptions = {}): Answer<"listLabels"> {
     return this.call("listLabels", { query, ...options });
@@ -144,8 +164,8 @@ export abstract class OperationMethods {
     return this.call("listFeatures", { ...options });
   }
   /** Read the thresholds. GET /thresholds, scope read:rules. */
-  getThresholds(options: CallOptions = {}): Answer<"getThresholds"> {
-    return this.call("getThresholds", { ...options });
+  getThresholds(query: Query<"getThresholds"> = {}, options: CallOptions = {}): Answer<"getThresholds"> {
+    return this.call("getThresholds", { query, ...options });
   }
   /** Change the thresholds. PUT /thresholds, scope manage:rules. */
   updateThresholds(body: Body<"updateThresholds">, options: CallOptions = {}): Answer<"updateThresholds"> {
@@ -170,6 +190,46 @@ export abstract class OperationMethods {
   /** Explain a decision. GET /decisions/{prediction_id}, scope read:case. */
   getDecision(prediction_id: string, options: CallOptions = {}): Answer<"getDecision"> {
     return this.call("getDecision", { params: { prediction_id }, ...options });
+  }
+  /** List models and training runs. GET /models, scope read:models. */
+  listModels(options: CallOptions = {}): Answer<"listModels"> {
+    return this.call("listModels", { ...options });
+  }
+  /** Train a model on the labels. POST /models, scope manage:models. */
+  trainModels(body: Body<"trainModels">, options: CallOptions = {}): Answer<"trainModels"> {
+    return this.call("trainModels", { body, ...options });
+  }
+  /** Compare two models. GET /models/compare, scope read:models. */
+  compareModels(query: Query<"compareModels"> = {}, options: CallOptions = {}): Answer<"compareModels"> {
+    return this.call("compareModels", { query, ...options });
+  }
+  /** Set which rules a model may overrule. PUT /models/settings, scope manage:models. */
+  updateModelSettings(body: Body<"updateModelSettings">, options: CallOptions = {}): Answer<"updateModelSettings"> {
+    return this.call("updateModelSettings", { body, ...options });
+  }
+  /** Read a model's figures. GET /models/{model_id}, scope read:models. */
+  getModel(model_id: string, options: CallOptions = {}): Answer<"getModel"> {
+    return this.call("getModel", { params: { model_id }, ...options });
+  }
+  /** Download a model. GET /models/{model_id}/download, scope read:models. */
+  downloadModel(model_id: string, options: CallOptions = {}): Answer<"downloadModel"> {
+    return this.call("downloadModel", { params: { model_id }, ...options });
+  }
+  /** Make a model the champion of its moment. POST /models/{model_id}/promote, scope manage:models. */
+  promoteModel(model_id: string, options: CallOptions = {}): Answer<"promoteModel"> {
+    return this.call("promoteModel", { params: { model_id }, ...options });
+  }
+  /** Retire a model. POST /models/{model_id}/retire, scope manage:models. */
+  retireModel(model_id: string, options: CallOptions = {}): Answer<"retireModel"> {
+    return this.call("retireModel", { params: { model_id }, ...options });
+  }
+  /** Get the estimate of missed frauds. GET /random-checks, scope read:models. */
+  getRandomChecks(options: CallOptions = {}): Answer<"getRandomChecks"> {
+    return this.call("getRandomChecks", { ...options });
+  }
+  /** Set how many random checks are opened each day. PUT /random-checks, scope manage:models. */
+  updateRandomChecks(body: Body<"updateRandomChecks">, options: CallOptions = {}): Answer<"updateRandomChecks"> {
+    return this.call("updateRandomChecks", { body, ...options });
   }
   /** List quarantined browser events. GET /quarantine, scope read:metrics. */
   listQuarantine(query: Query<"listQuarantine"> = {}, options: CallOptions = {}): Answer<"listQuarantine"> {

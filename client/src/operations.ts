@@ -1,6 +1,6 @@
 // Generated from the service's table of operations by `npm run generate`. Do not edit.
 
-export type Scope = "read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:users" | "manage:users" | "read:clients" | "manage:clients";
+export type Scope = "read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "import:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:models" | "manage:models" | "read:users" | "manage:users" | "read:clients" | "manage:clients";
 
 export type ProblemType = "bad-request" | "invalid-operation-id" | "unauthorized" | "access-denied" | "item-not-found" | "method-not-allowed" | "item-already-exists" | "item-version-conflict" | "operation-idempotency-conflict" | "transaction-contended" | "payload-too-large" | "unsupported-media-type" | "validation-error" | "precondition-required" | "rate-limited" | "headers-too-large" | "internal-error" | "bad-gateway" | "service-unavailable";
 
@@ -8,13 +8,19 @@ export type CaseListItem = { case_id: string; website_account_id: string; end_us
 
 export type Case = { case_id: string; tenant_id: string; website_account_id: string; session_id: string; end_user_is_blocked: boolean; status: "OPEN" | "CLOSED"; case_version: number; created_at: string; updated_at: string | null; current_state: CaseState; state_history: (CaseState)[]; details: CaseDetails; fraud_occurrences: Record<string, FraudOccurrence> };
 
-export type CaseState = { state_id: string; case_status: "OPEN" | "CLOSED"; session_status: "ACTIVE" | "FINISHED"; score: number; changed_at: string; changed_by: string; reason: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE" };
+export type CaseState = { state_id: string; case_status: "OPEN" | "CLOSED"; session_status: "ACTIVE" | "FINISHED"; score: number; changed_at: string; changed_by: string; reason: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE"; occurrence_ids?: (string)[] };
 
-export type CaseDetails = { overall_risk_score: number; primary_fraud_label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; fraud_labels: ("Account Takeover" | "Bot" | "Synthetic" | "Organic")[]; summary: string; highlights: (string)[]; recommended_action: "MONITOR" | "CHALLENGE" | "BLOCK" | "ESCALATE"; claimed_accounts?: (string)[] };
+export type CaseDetails = { overall_risk_score: number; primary_fraud_label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; fraud_labels: ("Account Takeover" | "Bot" | "Synthetic" | "Organic")[]; summary: string; highlights: (string)[]; recommended_action: "MONITOR" | "CHALLENGE" | "BLOCK" | "ESCALATE"; claimed_accounts?: (string)[]; subject?: CaseSubject; members?: CaseMembers; campaign_case_id?: string; random_check?: boolean };
+
+export type CaseSubject = { kind: "device" | "session" | "address" | "network" | "payee" | "instrument" | "campaign" | "activity"; id: string };
+
+export type CaseMembers = { count: number; created: number; entered: number; first: ({ website_account_id: string; state: "attacked" | "created" | "entered" })[] };
 
 export type FraudOccurrence = { occurrence_id: string; prediction_id: string; session_id: string; generated_at: string; risk_score: number; count?: number; first_at?: string; last_at?: string; explanation: { fraud_reason: string; fraud_reason_description: string; evidence_source?: "page" | "verified_session" | "server"; evidence?: "claimed by a page" | "seen in a verified session" | "reported by your server"; fraud_types: ("Account Takeover" | "Bot Creation" | "Synthetic Fraud" | "Organic Fraud")[]; model_behaviour: ({ type: string; model_name: string; top_contributors: ({ feature: string; plain_name: string; feature_value: string | number | boolean; shap_value: number; direction: "toward_fraud" | "toward_safe"; impact_level: "LOW" | "MEDIUM" | "HIGH"; description: string })[] })[] | null } };
 
-export type CaseChange = { status: "OPEN" | "CLOSED"; case_version: number; reason?: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE" };
+export type CaseMember = { website_account_id: string; state: "attacked" | "created" | "entered"; seen_at: string; case_id?: string; case_status?: "OPEN" | "CLOSED" };
+
+export type CaseChange = { status: "OPEN" | "CLOSED"; case_version: number; reason?: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE"; occurrence_ids?: (string)[]; members?: "same" };
 
 export type BulkClose = { cases: ({ case_id: string; case_version: number })[]; reason?: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE" };
 
@@ -24,7 +30,7 @@ export type Event = { event_id: number; type: string; occurred_at: string; actor
 
 export type Session = { session_id: string; session_status: "ACTIVE" | "FINISHED"; website_account_id?: string; device_id?: string; started_at: string; last_activity_at: string; ended_at: string | null; activities: number; page_views: number; accounts: number; is_webdriver: boolean; ips: (string)[]; user_agent?: string; client?: { sdk?: string; locale?: string; zone_offset_minutes?: number; screen?: string; viewport?: string; referrer?: string; session_started_at?: string } };
 
-export type ScoredActivity = { activity_id: string; type: string; origin: "server" | "browser"; source: "page" | "verified_session" | "server"; occurred_at: string; received_at: string; website_account_id?: string; claimed_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; page_url?: string; page_title?: string; signs?: (string)[]; amount?: number; currency?: string; payee_id?: string; order_id?: string; instrument?: Instrument; status?: "attempted" | "approved" | "declined"; attributes?: Record<string, string | number | boolean>; score: number; log_odds?: number; rules: (string)[]; prediction_id?: string; case_id?: string };
+export type ScoredActivity = { activity_id: string; type: string; origin: "server" | "browser"; source: "page" | "verified_session" | "server"; occurred_at: string; received_at: string; website_account_id?: string; claimed_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; page_url?: string; page_title?: string; signs?: (string)[]; amount?: number; currency?: string; payee_id?: string; order_id?: string; instrument?: Instrument; status?: "attempted" | "approved" | "declined"; attributes?: Record<string, string | number | boolean>; score: number; log_odds?: number; rules: (string)[]; prediction_id?: string; case_id?: string; label?: { fraudulent: boolean; source: "case" | "api" | "report" | "account_report"; known_at: string; case_id?: string } };
 
 export type Instrument = { type?: string; bin?: string; last4?: string; fingerprint?: string };
 
@@ -36,7 +42,7 @@ export type LinkTable = { shared: (SharedLink)[]; nodes: ({ node_id: string; kin
 
 export type SharedLink = { kind: "device" | "ip"; value: string; accounts: number; website_account_ids: (string)[]; first_seen: string; last_seen: string };
 
-export type CaseDigest = { case_id: string; summary: string; fraud_labels: ("Account Takeover" | "Bot" | "Synthetic" | "Organic")[]; has_new_evidence: boolean; is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean; linked_cases: number; linked_case_ids: (string)[] };
+export type CaseDigest = { case_id: string; summary: string; fraud_labels: ("Account Takeover" | "Bot" | "Synthetic" | "Organic")[]; has_new_evidence: boolean; is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean; subject?: CaseSubject; members?: number; random_check?: boolean; linked_cases: number; linked_case_ids: (string)[] };
 
 export type CaseCounts = { open: number; new_evidence: number; blocked_accounts: number; no_account: number; last_activity_at: string | null };
 
@@ -52,6 +58,16 @@ export type ActivityBatch = { activities: (Activity)[] };
 
 export type Activity = { activity_id: string; type: string; occurred_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; amount?: number; currency?: string; payee_id?: string; order_id?: string; instrument?: Instrument; status?: "attempted" | "approved" | "declined"; attributes?: Record<string, string | number | boolean> };
 
+export type HistoryStatus = { waiting: number; is_running: boolean; oldest_at?: string; kept_from: string };
+
+export type HistoryBatch = { activities: (PastActivity)[] };
+
+export type PastActivity = { activity_id: string; type: string; occurred_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; amount?: number; currency?: string; payee_id?: string; order_id?: string; instrument?: Instrument; status?: "attempted" | "approved" | "declined"; attributes?: Record<string, string | number | boolean>; fraudulent?: boolean; known_at?: string };
+
+export type HistoryBatchResult = { accepted: number; duplicates: number; reused: number; too_old: number };
+
+export type HistoryReport = { activities: number; cases: number; moments: { entry: { frauds: number; found: number }; signup: { frauds: number; found: number }; value: { frauds: number; found: number } } };
+
 export type Label = { activity_id: string; order_id?: string; source: "case" | "api" | "report" | "account_report"; fraudulent: boolean; weight: number; event_at: string; labelled_at: string; known_at: string; case_id?: string; actor: string };
 
 export type LabelBatch = { labels: (NewLabel)[] };
@@ -60,35 +76,53 @@ export type NewLabel = { activity_id?: string; order_id?: string; fraudulent: bo
 
 export type LabelBatchResult = { stored: number; unchanged: number; not_found: (number)[] };
 
-export type Rule = { rule_id: string; name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network"; state: "on" | "shadow" | "off"; rule_version: number; updated_at: string; updated_by: string; is_limited: boolean; limited_until?: string; hits_7d: number; shadow_hits_7d: number; outcomes_7d: Precision; precision: Precision };
+export type Rule = { rule_id: string; name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network" | "campaign" | "payee" | "instrument"; state: "on" | "shadow" | "off"; rule_version: number; updated_at: string; updated_by: string; is_limited: boolean; limited_until?: string; hits_7d: number; shadow_hits_7d: number; outcomes_7d: Precision; precision: Precision };
 
 export type Precision = { confirmed: number; false_positives: number; inconclusive: number; precision: number | null };
 
-export type RuleChange = { name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network"; state: "on" | "shadow" | "off"; rule_version: number };
+export type RuleChange = { name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network" | "campaign" | "payee" | "instrument"; state: "on" | "shadow" | "off"; rule_version: number };
 
-export type RuleVersion = { rule_id: string; name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network"; state: "on" | "shadow" | "off"; rule_version: number; updated_at: string; updated_by: string };
+export type RuleVersion = { rule_id: string; name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network" | "campaign" | "payee" | "instrument"; state: "on" | "shadow" | "off"; rule_version: number; updated_at: string; updated_by: string };
 
 export type RuleReport = { rule_id: string; days: number; hits_per_day: ({ day: string; hits: number; shadow_hits: number })[]; subjects: number; shadow_subjects: number; precision: Precision; shadow_precision: Precision; examples: ({ subject: string; is_shadow: boolean; hits: number; activity_id: string; website_account_id?: string; occurred_at: string; sentence: string })[]; overlap: ({ rule_id: string; subjects: number })[] };
 
 export type Feature = { name: string; type: "number" | "string" | "boolean" | "map"; plain_name: string; description: string; maximum?: number };
 
-export type Thresholds = { score_2: number; score_3: number; score_4: number; score_5: number; thresholds_version: number; updated_at: string; updated_by: string };
+export type Thresholds = { score_2: number; score_3: number; score_4: number; score_5: number; thresholds_version: number; updated_at: string; updated_by: string; cases_per_day?: number; expected_cases_per_day?: number; frauds_of_100?: Record<string, number>; labels_by_score?: Record<string, number> };
 
-export type ThresholdsChange = { score_2: number; score_3: number; score_4: number; score_5: number; thresholds_version: number };
+export type ThresholdsChange = { score_2?: number; score_3?: number; score_4?: number; score_5?: number; cases_per_day?: number; thresholds_version?: number };
 
-export type BacktestListItem = { backtest_id: string; status: "QUEUED" | "RUNNING" | "DONE" | "CANCELLED" | "FAILED"; expression: string; label?: string; about: "account" | "device" | "address" | "network"; days: number; from: string; until: string; progress: { done: number; total: number; percent: number }; fault?: string; created_at: string; created_by: string; finished_at?: string };
+export type BacktestListItem = { backtest_id: string; status: "QUEUED" | "RUNNING" | "DONE" | "CANCELLED" | "FAILED"; expression: string; label?: string; about: "account" | "device" | "address" | "network" | "campaign" | "payee" | "instrument"; days: number; from: string; until: string; progress: { done: number; total: number; percent: number }; fault?: string; created_at: string; created_by: string; finished_at?: string };
 
-export type NewBacktest = { expression: string; label?: string; about?: "account" | "device" | "address" | "network"; days?: number; from?: string };
+export type NewBacktest = { expression: string; label?: string; about?: "account" | "device" | "address" | "network" | "campaign" | "payee" | "instrument"; days?: number; from?: string };
 
-export type Backtest = { backtest_id: string; status: "QUEUED" | "RUNNING" | "DONE" | "CANCELLED" | "FAILED"; expression: string; label?: string; about: "account" | "device" | "address" | "network"; days: number; from: string; until: string; progress: { done: number; total: number; percent: number }; fault?: string; created_at: string; created_by: string; finished_at?: string; result?: BacktestResult };
+export type Backtest = { backtest_id: string; status: "QUEUED" | "RUNNING" | "DONE" | "CANCELLED" | "FAILED"; expression: string; label?: string; about: "account" | "device" | "address" | "network" | "campaign" | "payee" | "instrument"; days: number; from: string; until: string; progress: { done: number; total: number; percent: number }; fault?: string; created_at: string; created_by: string; finished_at?: string; result?: BacktestResult };
 
 export type BacktestResult = { decisions: number; hits: number; hits_per_day: ({ day: string; hits: number; decisions: number })[]; accounts: number; overlap: ({ rule_id: string; hits: number })[]; caught_already: number | null; precision: Precision; examples: ({ activity_id: string; type: string; occurred_at: string; website_account_id?: string; score: number; values: (FeatureValue)[] })[] };
 
 export type FeatureValue = { name: string; plain_name: string; value: string | number | boolean };
 
-export type Decision = { prediction_id: string; case_id?: string; activity: { activity_id: string; type: string; origin: string; source: "page" | "verified_session" | "server"; occurred_at: string; received_at: string; website_account_id?: string; claimed_account_id?: string; session_id?: string; device_id?: string; ip?: string }; score: number; log_odds: number; thresholds: { score_2: number; score_3: number; score_4: number; score_5: number }; revision: number; features: (FeatureValue)[]; rules: (FiredRule)[]; shadow_rules: (FiredRule)[]; contributions: ({ name: string; plain_name: string; log_odds: number })[]; recomputed: { log_odds: number; score: number } };
+export type Decision = { prediction_id: string; case_id?: string; activity: { activity_id: string; type: string; origin: string; source: "page" | "verified_session" | "server"; occurred_at: string; received_at: string; website_account_id?: string; claimed_account_id?: string; session_id?: string; device_id?: string; ip?: string }; score: number; log_odds: number; thresholds: { score_2: number; score_3: number; score_4: number; score_5: number }; revision: number; features: (FeatureValue)[]; rules: (FiredRule)[]; other_rules: (FiredRule)[]; shadow_rules: (FiredRule)[]; contributions: ({ name: string; plain_name: string; log_odds: number })[]; model?: { model_id: string; log_odds: number; contributions: ({ name: string; plain_name: string; log_odds: number })[] }; recomputed: { log_odds: number; score: number } };
 
 export type FiredRule = { rule_id: string; rule_version: number; name: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; expression: string; sentence: string; values: (FeatureValue)[] };
+
+export type Model = { model_id: string; moment: "entry" | "signup" | "value"; state: "CHALLENGER" | "CHAMPION" | "RETIRED"; figures: { trees: number; rows: number; frauds: number; offset: number; held_out: ModelComparison | null; shadow?: ModelComparison; profile?: Record<string, { limits: (number)[]; shares: (number)[] }>; drift?: { measured_at: string; is_drifted?: boolean; cases_per_day: number; frauds_per_day?: { last_7_days: number; before: number }; recall?: number | null; fields: Record<string, number> } }; trained_from: string; trained_until: string; created_at: string; created_by: string; promoted_at?: string; promoted_by?: string; retired_at?: string; retired_by?: string; obstacles?: (string)[] };
+
+export type ModelComparison = { from: string; until: string; rows: number; frauds: number; calibration_error: number | null; model: { auc: number | null; average_precision: number | null; recall: number | null; precision: number | null; cases_per_day: number }; before: { auc: number | null; average_precision: number | null; recall: number | null; precision: number | null; cases_per_day: number }; days: ({ day: string; rows: number; frauds: number; average_precision: number | null; average_precision_before: number | null; found: number; found_before: number })[] };
+
+export type ModelRun = { run_id: string; moment: "entry" | "signup" | "value"; status: "QUEUED" | "RUNNING" | "DONE" | "FAILED"; progress: { phase: "waiting" | "reading" | "measuring" | "training" | "done"; percent: number }; model_id?: string; reason?: string; created_at: string; created_by: string; finished_at?: string };
+
+export type ModelSettings = { released_rules: (string)[] };
+
+export type ModelLabels = { moment: "entry" | "signup" | "value"; labels: number; frauds: number; frauds_needed: number };
+
+export type NewModelRun = { moment?: "entry" | "signup" | "value" };
+
+export type RandomChecks = { per_day: number; recall: (EstimatedRecall)[] };
+
+export type EstimatedRecall = { moment: "entry" | "signup" | "value"; checks: number; decided: number; frauds: number; found: number; missed: number | null; recall: number | null; recall_low: number | null };
+
+export type RandomChecksChange = { per_day: number };
 
 export type QuarantineEntry = { quarantine_id: string; received_at: string; reason: "bad-gzip" | "unpacked-too-large" | "too-deep" | "too-many-members" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "over-quota" | "wrong-hash" | "foreign-tenant-id"; detail: string; excerpt: string };
 
@@ -114,7 +148,7 @@ export type NewIdentitySecret = { secret_id: string; secret: string; identity_ve
 
 export type ApiClient = { client_id: string; scopes: (string)[]; is_primary: boolean; created_at: string; previous_secret_expires_at?: string; revoked_at?: string };
 
-export type NewApiClient = { scopes: ("read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:users" | "manage:users" | "read:clients" | "manage:clients")[] };
+export type NewApiClient = { scopes: ("read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "import:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:models" | "manage:models" | "read:users" | "manage:users" | "read:clients" | "manage:clients")[] };
 
 export type MadeClient = { client: ApiClient; client_secret: string };
 
@@ -151,6 +185,7 @@ export type ResendWebhook = { event_id?: number };
 export type Operations = {
   listCases: { params: undefined; query: { status?: "OPEN" | "CLOSED"; website_account_id?: string; user_is_blocked?: boolean; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; min_score?: number; max_score?: number; new_evidence?: boolean; created_after?: string; created_before?: string; updated_since?: string; updated_before?: string; sort?: "-created_at" | "created_at" | "-overall_risk_score" | "-updated_at"; limit?: number; cursor?: string }; body: undefined; data: { cases: (CaseListItem)[]; next_cursor: string | null } };
   getCase: { params: { case_id: string }; query: undefined; body: undefined; data: Case };
+  listCaseMembers: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { members: (CaseMember)[]; next_cursor: string | null } };
   updateCase: { params: { case_id: string }; query: undefined; body: CaseChange; data: Case };
   closeCases: { params: undefined; query: undefined; body: BulkClose; data: { results: (BulkCloseResult)[] } };
   listEvents: { params: undefined; query: { after?: number; limit?: number; wait?: number }; body: undefined; data: { events: (Event)[]; next_after: number } };
@@ -176,6 +211,10 @@ export type Operations = {
   updateEndUserAccount: { params: { website_account_id: string }; query: undefined; body: EndUserAccountChange; data: EndUserAccount };
   deleteEndUserAccount: { params: { website_account_id: string }; query: undefined; body: undefined; data: undefined };
   createActivities: { params: undefined; query: undefined; body: ActivityBatch; data: { accepted: number; duplicates: number } };
+  getImport: { params: undefined; query: undefined; body: undefined; data: HistoryStatus };
+  importActivities: { params: undefined; query: undefined; body: HistoryBatch; data: HistoryBatchResult };
+  startImport: { params: undefined; query: undefined; body: undefined; data: HistoryStatus };
+  getImportReport: { params: undefined; query: { from?: string; until?: string }; body: undefined; data: HistoryReport };
   listLabels: { params: undefined; query: { activity_id?: string; order_id?: string; source?: "case" | "api" | "report" | "account_report"; since?: string; limit?: number; cursor?: string }; body: undefined; data: { labels: (Label)[]; next_cursor: string | null } };
   createLabels: { params: undefined; query: undefined; body: LabelBatch; data: LabelBatchResult };
   listRules: { params: undefined; query: undefined; body: undefined; data: { rules: (Rule)[] } };
@@ -184,13 +223,23 @@ export type Operations = {
   listRuleVersions: { params: { rule_id: string }; query: undefined; body: undefined; data: { versions: (RuleVersion)[] } };
   getRuleReport: { params: { rule_id: string }; query: { days?: number }; body: undefined; data: RuleReport };
   listFeatures: { params: undefined; query: undefined; body: undefined; data: { features: (Feature)[] } };
-  getThresholds: { params: undefined; query: undefined; body: undefined; data: Thresholds };
+  getThresholds: { params: undefined; query: { cases_per_day?: number }; body: undefined; data: Thresholds };
   updateThresholds: { params: undefined; query: undefined; body: ThresholdsChange; data: Thresholds };
   listBacktests: { params: undefined; query: undefined; body: undefined; data: { backtests: (BacktestListItem)[] } };
   createBacktest: { params: undefined; query: undefined; body: NewBacktest; data: Backtest };
   getBacktest: { params: { backtest_id: string }; query: undefined; body: undefined; data: Backtest };
   cancelBacktest: { params: { backtest_id: string }; query: undefined; body: undefined; data: Backtest };
   getDecision: { params: { prediction_id: string }; query: undefined; body: undefined; data: Decision };
+  listModels: { params: undefined; query: undefined; body: undefined; data: { models: (Model)[]; runs: (ModelRun)[]; settings: ModelSettings; labels: (ModelLabels)[] } };
+  trainModels: { params: undefined; query: undefined; body: NewModelRun; data: { runs: (ModelRun)[] } };
+  compareModels: { params: undefined; query: { a?: string; b?: string }; body: undefined; data: { models: (Model)[] } };
+  updateModelSettings: { params: undefined; query: undefined; body: ModelSettings; data: ModelSettings };
+  getModel: { params: { model_id: string }; query: undefined; body: undefined; data: Model };
+  downloadModel: { params: { model_id: string }; query: undefined; body: undefined; data: { text: string } };
+  promoteModel: { params: { model_id: string }; query: undefined; body: undefined; data: Model };
+  retireModel: { params: { model_id: string }; query: undefined; body: undefined; data: Model };
+  getRandomChecks: { params: undefined; query: undefined; body: undefined; data: RandomChecks };
+  updateRandomChecks: { params: undefined; query: undefined; body: RandomChecksChange; data: RandomChecks };
   listQuarantine: { params: undefined; query: { reason?: "bad-gzip" | "unpacked-too-large" | "too-deep" | "too-many-members" | "not-json" | "not-an-array" | "too-many-events" | "not-an-object" | "no-event-id" | "no-event-type" | "bad-timestamp" | "too-old" | "unstorable" | "id-reused" | "over-quota" | "wrong-hash" | "foreign-tenant-id"; limit?: number; cursor?: string }; body: undefined; data: { quarantine: (QuarantineEntry)[]; counts: (QuarantineCount)[]; next_cursor: string | null } };
   getTenant: { params: undefined; query: undefined; body: undefined; data: Tenant };
   updateTenant: { params: undefined; query: undefined; body: TenantChange; data: Tenant };
@@ -225,6 +274,7 @@ export type Operations = {
 export const operations = {
   listCases: { method: "GET", path: "/cases", wantsKey: false, isRepeatable: true, items: "cases" },
   getCase: { method: "GET", path: "/cases/{case_id}", wantsKey: false, isRepeatable: true },
+  listCaseMembers: { method: "GET", path: "/cases/{case_id}/members", wantsKey: false, isRepeatable: true, items: "members" },
   updateCase: { method: "PUT", path: "/cases/{case_id}", wantsKey: true, isRepeatable: true },
   closeCases: { method: "POST", path: "/cases/close", wantsKey: true, isRepeatable: true },
   listEvents: { method: "GET", path: "/events", wantsKey: false, isRepeatable: true },
@@ -250,6 +300,10 @@ export const operations = {
   updateEndUserAccount: { method: "PUT", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: true },
   deleteEndUserAccount: { method: "DELETE", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: false },
   createActivities: { method: "POST", path: "/activities", wantsKey: false, isRepeatable: true },
+  getImport: { method: "GET", path: "/imports", wantsKey: false, isRepeatable: true },
+  importActivities: { method: "POST", path: "/imports", wantsKey: false, isRepeatable: true },
+  startImport: { method: "POST", path: "/imports/start", wantsKey: false, isRepeatable: true },
+  getImportReport: { method: "GET", path: "/imports/report", wantsKey: false, isRepeatable: true },
   listLabels: { method: "GET", path: "/labels", wantsKey: false, isRepeatable: true, items: "labels" },
   createLabels: { method: "POST", path: "/labels", wantsKey: false, isRepeatable: true },
   listRules: { method: "GET", path: "/rules", wantsKey: false, isRepeatable: true },
@@ -265,6 +319,16 @@ export const operations = {
   getBacktest: { method: "GET", path: "/backtests/{backtest_id}", wantsKey: false, isRepeatable: true },
   cancelBacktest: { method: "POST", path: "/backtests/{backtest_id}/cancel", wantsKey: false, isRepeatable: false },
   getDecision: { method: "GET", path: "/decisions/{prediction_id}", wantsKey: false, isRepeatable: true },
+  listModels: { method: "GET", path: "/models", wantsKey: false, isRepeatable: true },
+  trainModels: { method: "POST", path: "/models", wantsKey: false, isRepeatable: false },
+  compareModels: { method: "GET", path: "/models/compare", wantsKey: false, isRepeatable: true },
+  updateModelSettings: { method: "PUT", path: "/models/settings", wantsKey: false, isRepeatable: true },
+  getModel: { method: "GET", path: "/models/{model_id}", wantsKey: false, isRepeatable: true },
+  downloadModel: { method: "GET", path: "/models/{model_id}/download", wantsKey: false, isRepeatable: true },
+  promoteModel: { method: "POST", path: "/models/{model_id}/promote", wantsKey: false, isRepeatable: false },
+  retireModel: { method: "POST", path: "/models/{model_id}/retire", wantsKey: false, isRepeatable: false },
+  getRandomChecks: { method: "GET", path: "/random-checks", wantsKey: false, isRepeatable: true },
+  updateRandomChecks: { method: "PUT", path: "/random-checks", wantsKey: false, isRepeatable: true },
   listQuarantine: { method: "GET", path: "/quarantine", wantsKey: false, isRepeatable: true, items: "quarantine" },
   getTenant: { method: "GET", path: "/tenants", wantsKey: false, isRepeatable: true },
   updateTenant: { method: "PUT", path: "/tenants", wantsKey: false, isRepeatable: true },

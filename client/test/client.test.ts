@@ -26,7 +26,7 @@ function clientOf(tenant: TestTenant, baseUrl = service.current.url): CasehoundC
   return new CasehoundClient({ baseUrl, tenant: tenant.slug, credentials });
 }
 
-test("client: fetches a token by itself, lists, reads and closes", async () => {
+test("client: fetches a token automatically, lists, reads and closes", async () => {
   const tenant = await TestTenant.create(service.current);
   const opened = await tenant.openCase("a/b c+d?é");
   const client = clientOf(tenant);

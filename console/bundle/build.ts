@@ -65,6 +65,7 @@ async function bundle(outDir: string): Promise<void> {
 export async function buildConsole(): Promise<boolean> {
   const sources = hashSources();
   if (builtHash() === sources) return false;
+  if (import.meta.main) process.stderr.write("casehound: building the console\n");
   // Build in another folder and rename it, so a service or a test that starts meanwhile finds a complete build or none.
   const fresh = join(workspace, "node_modules", `.build-${randomUUID()}`);
   mkdirSync(fresh, { recursive: true });

@@ -14,7 +14,7 @@ async function openMany(tenant: TestTenant, count: number) {
   return rows.toSorted((a, b) => Number(a.website_account_id.slice(8)) - Number(b.website_account_id.slice(8)));
 }
 
-test("bulk: of 50, one changed and one already closed, 48 are closed and each case has its outcome", async () => {
+test("bulk: of 50 cases, one changed and one already closed, 48 are closed and each case has its outcome", async () => {
   const tenant = await TestTenant.create(service.current);
   const rows = await openMany(tenant, 50);
   const [changed, closed] = [rows[7], rows[30]];

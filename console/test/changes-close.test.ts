@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Case } from "../../service/src/domain/case.ts";
 import { TestTenant, useService } from "../../service/test/harness.ts";
 import { closeCase, reopenCase, type Verdict } from "../src/changes/desk.ts";
@@ -67,31 +67,6 @@ test("close: lost responses and server errors are retried under one key until th
   expect(await tenant.read(open.case_id)).toMatchObject({ case_version: 2, state_history: [open.current_state] });
   // The change stayed unsaved throughout, was reported as delayed once, and was saved in the end.
   expect({ delays, most: Math.max(...shown), last: shown.at(-1) }).toEqual({ delays: 1, most: 1, last: 0 });
-});
-
-// Locks the case like a transaction that never ends.
-async function holdCase(tenant: TestTenant, caseId: string): Promise<() => Promise<void>> {
-  const client = await service.current.database.connect();
-  onTestFinished(() => client.end());
-  await client.query("begin");
-  await client.query("select 1 from cases where tenant_id = $1 and case_id = $2 for update", [tenant.tenantId, caseId]);
-  return async () => void (await client.query("rollback"));
-}
-
-test("close: a locked case is retried at most three times, with the same key", async () => {
-  const tenant = await TestTenant.create(service.current);
-  const open = await tenant.openCase();
-  const letGo = await holdCase(tenant, open.case_id);
-  const stuck = await fatefulProxy(tenant, () => "pass");
-  expect(await closeCase(deskOf(tenant, stuck.url), verdictOn(open))).toMatchObject({ kind: "refused" });
-  expect({ tries: stuck.seen.length, keys: new Set(stuck.seen.map((each) => each.key)).size }).toEqual({ tries: 4, keys: 1 });
-  expect(await tenant.read(open.case_id)).toStrictEqual(open);
-  const passing = await fatefulProxy(tenant, (_seen, count) => {
-    if (count === 2) void letGo();
-    return "pass";
-  });
-  expect(await closeCase(deskOf(tenant, passing.url), verdictOn(open))).toMatchObject({ kind: "closed" });
-  expect({ tries: passing.seen.length, keys: new Set(passing.seen.map((each) => each.key)).size }).toEqual({ tries: 2, keys: 1 });
 });
 
 test("close: a rejection returns the service's message and changes nothing", async () => {

@@ -182,7 +182,7 @@ test("live: without Web Locks, as over plain HTTP, each tab has its own stream",
   expect(visitor.complaints).toEqual([]);
 });
 
-test("live: when the session ends, every tab says so; another person's tab shares with none of them", async () => {
+test("live: when the session ends, every tab of that person says so; another person's tab has its own stream", async () => {
   const tenant = await TestTenant.create(service.current);
   const [ada, grace] = [await makePerson(tenant, "lead"), await makePerson(tenant, "lead", { name: "Grace Hopper" })];
   const first = await Guest.signedIn(browser.current, ada);

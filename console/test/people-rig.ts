@@ -16,7 +16,7 @@ export async function makePerson(tenant: TestTenant, role: Role, who: { email?: 
   return { email, name, userId: user.user_id, tenant };
 }
 
-type Look = { theme?: "light" | "dark"; width?: number };
+type Look = { width?: number };
 
 // A browser at the console with nobody signed in.
 export class Guest {
@@ -39,11 +39,10 @@ export class Guest {
     page.on("request", (request) => this.asked.push(request.url()));
   }
 
-  static async open(browser: Browser, service: { port: number }, { theme = "light", width = 1440 }: Look = {}): Promise<Guest> {
+  static async open(browser: Browser, service: { port: number }, { width = 1440 }: Look = {}): Promise<Guest> {
     // Failed sign-ins also count per address.
     const context = await browser.newContext({
       viewport: { width, height: 900 },
-      colorScheme: theme,
       extraHTTPHeaders: somewhere(),
       permissions: ["clipboard-read", "clipboard-write"],
     });

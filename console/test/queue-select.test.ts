@@ -49,6 +49,16 @@ test.each([1440, 1024])("queue: three flags leave enough room for the account's 
   expect((last?.x ?? 0) + (last?.width ?? 0)).toBeLessThanOrEqual((cell?.x ?? 0) + (cell?.width ?? 0) + 4);
 });
 
+test.each([1440, 1280, 1024])("queue: the summary of each case can be read beside the pane, %i px", async (width) => {
+  const visitor = await Visitor.create(browser.current, service.current, { width });
+  const { page, tenant } = visitor;
+  await tenant.openCase("ann");
+  await visitor.goto();
+  await page.getByRole("complementary", { name: "The case in focus" }).getByText("ann").first().waitFor();
+  const cell = await page.getByRole("row").filter({ hasText: "ann" }).getByRole("gridcell").nth(4).boundingBox();
+  expect(cell?.width).toBeGreaterThanOrEqual(250);
+});
+
 test("palette: keeps its size while a person types", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page } = visitor;

@@ -98,20 +98,20 @@ test("undo: reopens all cases of a bulk close and no earlier one, names those th
   expect(visitor.complaints).toEqual([]);
 });
 
-test("undo: every message names a case without an account as such", async () => {
+test("undo: every message says what a case without an account is about", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await tenant.report(undefined, { device_id: "device-1" });
   await expect.poll(() => tenant.list("status=OPEN"), patience).toHaveLength(1);
   await visitor.goto();
-  await page.getByRole("checkbox", { name: "Select the case without an account" }).waitFor();
-  await peekOf(visitor).getByText("No account could be identified").waitFor();
+  await page.getByRole("checkbox", { name: "Select the case of the device device-1" }).waitFor();
+  await peekOf(visitor).getByText("This case is not about one account").waitFor();
   await visitor.press("1");
-  await page.getByRole("dialog", { name: "Close the case without an account" }).waitFor();
+  await page.getByRole("dialog", { name: "Close the case of the device device-1" }).waitFor();
   await visitor.press("Control+Enter");
-  await page.getByText("Closed the case without an account as confirmed fraud.").waitFor();
+  await page.getByText("Closed the case of the device device-1 as confirmed fraud.").waitFor();
   await visitor.press("z");
-  await page.getByText("The case without an account is open again.").waitFor();
+  await page.getByText("The case of the device device-1 is open again.").waitFor();
   await closeAll(visitor);
   await page.getByText("Closed 1 case.").waitFor();
   expect(await page.getByText("UNKNOWN").count()).toBe(0);

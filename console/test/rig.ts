@@ -139,15 +139,25 @@ async function passOn(route: Route, token: string): Promise<void> {
   await route.continue({ headers: { ...route.request().headers(), authorization: `Bearer ${token}` } }).catch(() => {});
 }
 
-// The axe findings for the current page, by rule and element. The script is injected through the debugger, because the page's
-// content security policy would block it.
+// The axe findings for the current page, by rule and element, with the contrast of both themes. The script is injected through the
+// debugger, because the page's content security policy would block it.
 export async function axeFindings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
+  const findings = await runAxe(page, 'axe.run({ resultTypes: ["violations"] })');
+  const theme = (await page.locator("html").getAttribute("data-theme")) === "dark" ? "dark" : "light";
+  const other = theme === "dark" ? "light" : "dark";
+  await page.evaluate(`document.documentElement.dataset.theme = "${other}"`);
+  const contrast = await runAxe(page, 'axe.run({ resultTypes: ["violations"], runOnly: ["color-contrast"] })');
+  await page.evaluate(`document.documentElement.dataset.theme = "${theme}"`);
+  return [...findings, ...contrast.map((each) => `${other}: ${each}`)];
+}
+
+async function runAxe(page: Page, call: string): Promise<string[]> {
   // During a transition, colors are not the final ones, so wait for animations to finish.
   await page.evaluate(
     "Promise.all(document.getAnimations().filter((each) => each.effect?.getComputedTiming().iterations !== Infinity).map((each) => each.finished.catch(() => {})))",
   );
-  const { violations } = (await page.evaluate("axe.run()")) as AxeResults;
+  const { violations } = (await page.evaluate(call)) as AxeResults;
   return violations.flatMap((each) =>
     each.nodes.map((node) => `${each.id}: ${node.html.slice(0, 160)} ${node.failureSummary ?? ""}`),
   );

@@ -22,7 +22,7 @@ async function refuse(page: Page, path: RegExp): Promise<{ count: number }> {
   return refused;
 }
 
-test("states: the queue reports that its next page failed, does not retry by itself, and continues on request", async () => {
+test("states: the queue reports that its next page failed, does not retry automatically, and continues on request", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const activities = Array.from({ length: 101 }, (_, index) => ({

@@ -114,7 +114,7 @@ test("developers: one webhook too many is rejected with a readable message", asy
   expect(guest.complaints).toEqual([]);
 });
 
-test("developers: a person who may not manage webhooks sees so, and the console requests none", async () => {
+test("developers: a person who may not manage webhooks is told so, and the console does not request them", async () => {
   const tenant = await TestTenant.create(service.current);
   const guest = await Guest.signedIn(browser.current, await makePerson(tenant, "investigator"));
   await guest.goto("/developers");

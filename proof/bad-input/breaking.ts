@@ -67,8 +67,8 @@ function breakQuery(rule: Rule, request: Request, pool: Pool): Broken[] | string
   const type = schema["type"];
   if (keyword === "type" || keyword === "storable") {
     const notText = ["%FF", "%C0%80", "%00", "%", ""];
-    const wrong =
-      type === "integer" ? ["1.5", "one", "1e3", "0x1", "+1", "%201", "99999999999999999999"] : ["1", "TRUE", "yes", "true%20"];
+    const notNumber = ["one", "1e3", "0x1", "+1", "%201", "1.", ".5", "99999999999999999999"];
+    const wrong = type === "integer" ? ["1.5", ...notNumber] : type === "number" ? notNumber : ["1", "TRUE", "yes", "true%20"];
     return [...notText, ...(type === "string" ? [] : wrong)].map((text) => broken(text));
   }
   const values = wrongValues(keyword, schema, "a", pool).filter((value) => typeof value !== "object" && value !== "");
@@ -113,8 +113,10 @@ function breakForm({ path, keyword }: Rule, request: Request, form: Record<strin
   }
 }
 
-function breakBody(rule: Rule, { request, body }: { request: Request; body: unknown }, pool: Pool): Broken[] | string {
+function breakBody(rule: Rule, { request, body: valid }: { request: Request; body: unknown }, pool: Pool): Broken[] | string {
   const { path, keyword, schema, operation } = rule;
+  // The valid body has no occurrences, because they must exist.
+  const body = path[0] === "occurrence_ids" ? { ...(valid as object), occurrence_ids: ["an occurrence"] } : valid;
   const broken = (value: unknown, field = fieldOf(path)) => ({
     request: withJson(request, changeAt(body, path, value)),
     refusal: { status: 422, type: "validation-error", field },

@@ -31,11 +31,13 @@ const aheadMax = 16;
 class RawConnection {
   readonly #port: number;
   #socket: Socket | null = null;
+  readonly #losses: string[];
   #received: Buffer = Buffer.alloc(0);
   #asked: Asked[] = [];
 
-  constructor(port: number) {
+  constructor(port: number, losses: string[]) {
     this.#port = port;
+    this.#losses = losses;
   }
 
   get length(): number {
@@ -58,10 +60,11 @@ class RawConnection {
     const socket = connect({ port: this.#port, host: "127.0.0.1" });
     this.#received = Buffer.alloc(0);
     socket.setNoDelay(true);
-    socket.setTimeout(silenceMs, () => socket.destroy());
-    socket.on("error", () => {});
+    let reason = "the service closed it";
+    socket.setTimeout(silenceMs, () => socket.destroy(new Error(`silent for ${silenceMs} ms`)));
+    socket.on("error", (error) => (reason = error.message));
     socket.on("data", (chunk) => this.#take(chunk));
-    socket.on("close", () => socket === this.#socket && this.#lose());
+    socket.on("close", () => socket === this.#socket && this.#lose(reason));
     return socket;
   }
 
@@ -84,7 +87,8 @@ class RawConnection {
   }
 
   // The first request was being answered. Those behind it were never read.
-  #lose(): void {
+  #lose(reason: string): void {
+    if (this.#asked.length > 0) this.#losses.push(`${reason}, with ${this.#asked.length} requests waiting`);
     this.#asked.shift()?.resolve(null);
     this.#move();
   }
@@ -94,9 +98,11 @@ class RawConnection {
 export class Lines {
   readonly #lines: RawConnection[];
   readonly #waiting: (() => void)[] = [];
+  // Why connections ended without a response.
+  readonly losses: string[] = [];
 
   constructor(port: number, count: number) {
-    this.#lines = Array.from({ length: count }, () => new RawConnection(port));
+    this.#lines = Array.from({ length: count }, () => new RawConnection(port, this.losses));
   }
 
   async ask(bytes: Buffer): Promise<Answer | null> {

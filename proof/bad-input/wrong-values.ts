@@ -70,6 +70,8 @@ export function wrongValues(keyword: string, schema: Schema, valid: unknown, poo
       return [(valid as unknown[]).slice(0, Number(rule) - 1)];
     case "maxItems":
       return [Array.from({ length: Number(rule) + 1 }, () => (valid as unknown[])[0])];
+    case "uniqueItems":
+      return [[(valid as unknown[])[0], (valid as unknown[])[0]]];
     case "maxProperties":
       return [Object.fromEntries(Array.from({ length: Number(rule) + 1 }, (_, index) => [`name_${index}`, index]))];
     default:

@@ -84,12 +84,13 @@ async function failRequest(trial: Trial, service: ServiceProcess, kind: Kind, at
 }
 
 async function failEngine(trial: Trial, service: ServiceProcess, kind: Kind, at: number): Promise<boolean> {
-  await trial.writer.step({ "x-fail-engine": String(at) }, kind);
-  // A second batch starts only when the first is completely finished.
-  const through = trial
-    .drain()
+  // The batch may begin, and end the service, before the response to its own activity is sent. Then the writer sends it again. A
+  // second batch starts only when the first is completely finished.
+  const through = trial.writer
+    .step({ "x-fail-engine": String(at) }, kind)
+    .then(trial.drain)
     .then(() => trial.writer.step({}, "post"))
-    .then(() => trial.drain());
+    .then(trial.drain);
   trial.settled = through;
   return Promise.race([service.exited.then(() => false), through.then(() => true)]);
 }

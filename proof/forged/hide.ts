@@ -165,7 +165,7 @@ function hideTheft(world: "server" | "signed", name: DisguiseName): Trial {
   };
 }
 
-// Measures what changes if the thief's browser runs the tag, as any customer's does. That is behavior and not forgery, so there
+// Measures what changes if the thief's browser runs the tag, as any customer's does. That is behaviour and not forgery, so there
 // is no goal.
 function runTag(): Trial {
   const attack = "a thief who runs the tag in the session";

@@ -6,7 +6,7 @@ import { agents, strangeAgent, type PageRequest, type Shape } from "./page-event
 import { actsOf, innocent, minute, office, officeIp, officeNeighbours, quietShop, victims, type Forgery } from "./story.ts";
 import { shapesOf, type Setting, type Trial } from "./trial.ts";
 
-// A colleague forges sign-ups, log-ins and failures from the address that all of them share, and from its neighbors.
+// A colleague forges sign-ups, log-ins and failures from the address that all of them share, and from its neighbours.
 function fromTheOffice(setting: Setting, base: number, shape: Shape): (ground: Ground) => Forgery {
   const at = (index: number) => base - 21 * minute + index * 500;
   return (ground) => async (stage) => {

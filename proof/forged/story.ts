@@ -85,7 +85,7 @@ export function takeover(base: number, { hasPages = false, by = thief } = {}): S
   const session = sessionIdOf(by.device, base - 10 * minute);
   const at = (minutes: number) => base - 10 * minute + minutes * minute;
   const steal = (type: string, minutes: number, more: Partial<Act> = {}) => act(by, type, at(minutes), { session, ...more });
-  // In a session that servers report, the thief's browser may run the shop's tag. That is behavior, not forgery.
+  // In a session that servers report, the thief's browser may run the shop's tag. That is behaviour, not forgery.
   const pages = hasPages ? [steal("page_view", 0.1), steal("page_view", 0.2)] : [];
   return {
     stages: [

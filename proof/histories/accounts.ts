@@ -9,25 +9,28 @@ export const flagsText = (flags: Partial<Record<string, unknown>>) =>
 export const factsOfAccount = (flags: Partial<Record<string, unknown>>, updatedAt: string) => `${flagsText(flags)} ${updatedAt}`;
 const timeIn = (facts: string) => facts.slice(flagNames.length + 1);
 
-// Matches changes of an account to log entries. An entry has no marker but an actor and a time, and the account shows the same
-// time with the marker. Entries with the same actor, time and flags look the same: the account may then show the marker of any of
-// them. A change that nobody saw is matched to the actor's earliest change without a response. If it was another
-// one, that one began even later, so no correct history is reported as wrong.
+// Matches changes of an account to log entries. An entry has no marker but an actor, a time and the flags that were sent, and the
+// account shows the same time with the marker. Entries that agree in these and in the flags after them look the same: the account
+// may then show the marker of any of them. A change that nobody saw is matched to the actor's earliest change without a response.
+// If it was another one, that one began even later, so no correct history is reported as wrong. Only an entry that nothing else
+// explains is matched to a rejected change.
 export function matchAccounts(calls: Call[], log: LogEntry[]) {
   const alike = countAlike(log);
   const shownFacts = factsOfMarkers(calls);
   const known = new Map<string, Deed[]>();
   const unseen = new Map<string, Deed[]>();
+  const refused = new Map<string, Deed[]>();
   const flags = new Map<string, Flags>();
   const updated = new Map<string, string>();
   const markersByLooks = new Map<string, string[]>();
   const violations: string[] = [];
   for (const call of calls.toSorted((a, b) => a.begin - b.begin)) {
     const { deed } = call;
-    if (!deed?.account || deed.outcome === "refused") continue;
+    if (!deed?.account) continue;
     const { account, actor, flags: sent } = deed.account;
     const facts = shownFacts.get(deed.marker);
-    if (facts !== undefined) push(known, `${account} ${actor} ${timeIn(facts)}`, deed);
+    if (deed.outcome === "refused") push(refused, `${account} ${actor} ${sent}`, deed);
+    else if (facts !== undefined) push(known, `${account} ${actor} ${timeIn(facts)}`, deed);
     else if (deed.outcome === "unknown") push(unseen, `${account} ${actor} ${sent}`, deed);
   }
 
@@ -35,10 +38,12 @@ export function matchAccounts(calls: Call[], log: LogEntry[]) {
     const { resource, actor, occurred_at, data = {} } = entry;
     const { id } = resource;
     const seen = known.get(seenKey(entry)) ?? [];
-    // Two changes at the same moment are distinguished by the flags after them. One that nobody saw may be among them.
-    const right = seen.findIndex(({ marker }) => shownFacts.get(marker) === facts);
-    const unanswered = () => unseen.get(`${id} ${actor} ${flagsText(data)}`)?.shift();
-    const deed = right === -1 ? (unanswered() ?? seen.shift()) : seen.splice(right, 1)[0];
+    const sent = flagsText(data);
+    // Two changes at the same moment are distinguished by the flags that were sent, and by the flags after them. One that nobody saw
+    // may be among them.
+    const right = seen.findIndex(({ marker, account }) => shownFacts.get(marker) === facts && account?.flags === sent);
+    const take = (from: Map<string, Deed[]>) => from.get(`${id} ${actor} ${sent}`)?.shift();
+    const deed = right === -1 ? (take(unseen) ?? seen.shift() ?? take(refused)) : seen.splice(right, 1)[0];
     return deed?.marker ?? `nobody's, of ${actor} at ${occurred_at}`;
   };
 
@@ -73,7 +78,7 @@ export function matchAccounts(calls: Call[], log: LogEntry[]) {
 }
 
 const seenKey = ({ resource, actor, occurred_at }: LogEntry) => `${resource.id} ${actor} ${occurred_at}`;
-const looksOf = (entry: LogEntry, facts: string) => `${seenKey(entry)} ${facts}`;
+const looksOf = (entry: LogEntry, facts: string) => `${seenKey(entry)} ${flagsText(entry.data ?? {})} ${facts}`;
 
 function flagsAfter(flags: Map<string, Flags>, { resource: { id }, data }: LogEntry): Flags {
   const before = flags.get(id) ?? { is_blocked: false, is_quarantined: false, is_fraudulent: false };

@@ -245,3 +245,22 @@ test("checker: of changes that look the same, none may be seen once another one 
   move(early, late.end + 1);
   expect(check(made).violations).toEqual([expect.stringMatching(/^stale: ACCOUNT-GET a/)]);
 });
+
+test("checker: changes at the same time with the same result are distinguished by the flags that were sent", () => {
+  const made = new MadeHistory();
+  made.makeAccount("a");
+  const cut = made.changeAccount("a", "cut", { is_blocked: true });
+  made.changeAccount("a", "kept", {});
+  got(made.log[1]).occurred_at = got(made.log[2]).occurred_at;
+  Object.assign(cut, { end: Infinity, sights: [], deed: { ...got(cut.deed), outcome: "unknown" } });
+  made.readAccount("a");
+  expect(check(made).violations).toEqual([]);
+});
+
+test("checker: reports a change of an account that was rejected and still applied", () => {
+  const made = new MadeHistory();
+  made.makeAccount("a");
+  const refused = made.changeAccount("a", "refused", { is_blocked: true });
+  Object.assign(refused, { sights: [], deed: { ...got(refused.deed), outcome: "refused" } });
+  expect(check(made).violations).toEqual([expect.stringMatching(/^rejected, but applied: refused/)]);
+});

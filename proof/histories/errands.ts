@@ -12,10 +12,11 @@ export type Put = Wanted & { account: string; status: string; disposition?: stri
 
 type ErrandResult = { outcome: Outcome; made?: MadeVersion[]; sights?: Sight[]; fault?: string };
 
-// A status of 500 or above does not say whether the change was applied.
+// A status of 500 or above does not say whether the change was applied. A lost commit is reported as such. Any other 500 is a bug.
 function refusalOf(answer: Answer): ErrandResult {
-  if (answer.status >= 500) return { outcome: "unknown" };
-  const { type } = problemOf(answer);
+  const { type, detail } = problemOf(answer);
+  const isBug = answer.status === 500 && !detail.includes("being committed");
+  if (answer.status >= 500) return { outcome: "unknown", ...(isBug && { fault: "an unexpected error" }) };
   const isFree = type === "transaction-contended" || type === "rate-limited";
   return { outcome: "refused", ...(!isFree && { fault: "not in the contract" }) };
 }

@@ -12,7 +12,12 @@ function absentParams(): Params {
   const names = ["case_id", "backtest_id", "prediction_id", "user_id", "session_id", "device_id", "ip", "webhook_id"];
   const plain = Object.fromEntries(names.map((name) => [name, randomUUID()]));
   const chosen = { website_account_id: `account-${randomUUID()}`, client_id: `t-${randomUUID()}-${randomUUID().slice(24)}` };
-  return { ...plain, ...chosen, rule_id: `rule_${randomUUID().replaceAll("-", "")}` };
+  return {
+    ...plain,
+    ...chosen,
+    rule_id: `rule_${randomUUID().replaceAll("-", "")}`,
+    model_id: randomUUID().replaceAll("-", "").repeat(2),
+  };
 }
 
 function namesIn({ path }: Operation): string[] {
@@ -88,11 +93,13 @@ export async function tryFilters(pair: Pair, operation: Operation): Promise<void
     types: "case.opened",
     activity_id: `fraud_report-of-${on.own["website_account_id"] ?? ""}`,
     order_id: `order-${on.word}`,
+    a: on.own["model_id"] ?? "",
+    b: on.own["model_id"] ?? "",
   };
   for (const [name, schema] of Object.entries(operation.query?.properties ?? {})) {
     if (name === "cursor") await tryCursor(pair, operation);
     const isFree = "type" in schema && schema.type === "string" && !("enum" in schema);
-    const isTime = /date|time|_after|_before|since|metric|aggregation/.test(name);
+    const isTime = /date|time|_after|_before|since|^from$|^until$|metric|aggregation/.test(name);
     if (!isFree || isTime || name === "cursor") continue;
     const value = values[name];
     if (value === undefined)

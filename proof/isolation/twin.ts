@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceProcess } from "../../service/test/launch.ts";
 import { send, type Answer, type Options } from "../../service/test/send.ts";
 import type { Stand } from "../stand.ts";
+import { storeModel } from "./model.ts";
 
 const waitMaxMs = 30_000;
 const pollMs = 50;
@@ -52,6 +53,8 @@ export class Twin {
     await twin.#fillActivity();
     await twin.#fillPeople();
     await twin.#fillCases();
+    const model_id = await storeModel(stand.database, twin.tenantId, Number.parseInt(word.slice(-6), 16));
+    for (const params of [twin.shared, twin.own]) params["model_id"] = model_id;
     return twin;
   }
 

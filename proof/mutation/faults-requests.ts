@@ -29,7 +29,7 @@ export const requestFaults: Fault[] = [
       "runOperation",
       /(const \w+ = \w+\.wantsKey \? requireKey\(.*;)(\s+)(validate\(.*;)/,
       "$3$2$1",
-      "service/test/order.test.ts",
+      "service/test/order-pairs.test.ts",
     ],
     [
       "a change needs no version",
@@ -51,7 +51,7 @@ export const requestFaults: Fault[] = [
     [
       "numbers are accepted in any notation",
       "readParameter",
-      /\/\S+\/\.test\((\w+)\)/,
+      /(?<="integer".*)\/\S+\/\.test\((\w+)\)/,
       '$1.trim() !== ""',
       "service/test/case-list.test.ts",
     ],

@@ -14,7 +14,7 @@ function stopWith(error: unknown): never {
   process.exit(isPlain ? 2 : 1);
 }
 
-function greet({ url, demo, setUpLink }: Service, roles: Config["roles"]): void {
+function greet({ url, demo, setUpLink }: Service, { roles, bootstrap }: Config): void {
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   const lines = [
     roles.has("api")
@@ -23,13 +23,15 @@ function greet({ url, demo, setUpLink }: Service, roles: Config["roles"]): void 
         ? `Casehound's collector is up at ${url} (${seconds} s).`
         : `Casehound's engine is up (${seconds} s).`,
   ];
+  if (demo) lines.push(...demoLines(url, demo));
+  // Last, because the log goes on below it.
   if (setUpLink !== null)
     lines.push(
       "",
       "Nobody has signed up yet. This link creates the first admin; it works once, for 15 minutes:",
       `  ${setUpLink}`,
+      `To print another one: npm run -s cli -- user set-up --tenant ${demo?.tenant ?? bootstrap?.tenant}`,
     );
-  if (demo) lines.push(...demoLines(url, demo));
   process.stdout.write(`${lines.join("\n")}\n`);
 }
 
@@ -66,11 +68,15 @@ async function run(): Promise<void> {
       if (isStopping) return;
       isStopping = true;
       log.info({ signal }, "stopping");
-      starting.then((service) => service.stop()).then(() => process.exit(0), stopWith);
+      const stopped = () => {
+        log.info("stopped");
+        process.exit(0);
+      };
+      starting.then((service) => service.stop()).then(stopped, stopWith);
     });
   }
   const service = await starting;
-  if (!isStopping) greet(service, config.roles);
+  if (!isStopping) greet(service, config);
 }
 
 await run().catch(stopWith);

@@ -27,6 +27,8 @@ import { Router } from "./api/http/router.ts";
 import type { SharedServices } from "./api/http/run.ts";
 import { ApiServer } from "./api/http/server.ts";
 import { Sessions } from "./api/people/web-sessions.ts";
+import { HistoryRoom } from "./api/history-room.ts";
+import { ServedModels } from "./api/served-models.ts";
 import { systemOperations } from "./api/system.ts";
 import { clock as realClock } from "./clock.ts";
 import { ConfigFault, isEverywhere, localUrl, type Config } from "./config.ts";
@@ -211,7 +213,7 @@ async function startApi(
     cursors: new CursorSeal(keys.cursors),
     ...gathered(database, clock),
     feed,
-    webhooks: webhooksOf(config),
+    ...settingsOf(config),
     ...clock,
   };
   const openapi = JSON.stringify(openapiDocument(publicUrl));
@@ -263,12 +265,17 @@ function findKeys(database: Database): Promise<{ cursors: Buffer; devices: Buffe
 
 const webhooksOf = ({ hasPrivateWebhooks }: Config) => ({ isPrivateAllowed: hasPrivateWebhooks });
 
-// Combines simultaneous calls of the same kind into one query or transaction.
+// What handlers use of the configuration.
+const settingsOf = (config: Config) => ({ webhooks: webhooksOf(config), retentionDays: config.retentionDays });
+
+// What requests share. Simultaneous calls of the same kind become one query or transaction, and a model is parsed once.
 function gathered(
   database: Database,
   { newId }: Clock,
-): Pick<SharedServices, "findCase" | "findAccount" | "closeTogether" | "acceptTogether"> {
+): Pick<SharedServices, "findCase" | "findAccount" | "closeTogether" | "acceptTogether" | "servedModels" | "historyRoom"> {
   return {
+    servedModels: new ServedModels(),
+    historyRoom: new HistoryRoom(),
     findCase: gatherReads((tenantId, ids) => findCases(database.forTenant(tenantId), tenantId, ids)),
     findAccount: gatherReads((tenantId, ids) => findAccounts(database.forTenant(tenantId), tenantId, ids)),
     acceptTogether: gatherWrites(

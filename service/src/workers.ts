@@ -6,6 +6,7 @@ import { Expiry } from "./engine/expire.ts";
 import { LabelWorker } from "./engine/labels.ts";
 import { Engine } from "./engine/loop.ts";
 import { RuleSets } from "./engine/rule-sets.ts";
+import { TrainingRunner } from "./engine/training.ts";
 import { WebhookSender } from "./engine/webhooks.ts";
 import type { PostSettings } from "./webhook/post.ts";
 
@@ -24,6 +25,11 @@ export function startWorkers({ log, metrics, retentionDays, webhooks, ...detecto
     {
       onLimited: (tenant_id, rule_ids) =>
         log.warn({ tenant_id, rule_ids }, "the patterns of these rules take too long, so the rules are paused for five minutes"),
+      onModelFault: (row, fault) =>
+        log.error(
+          { err: fault, model_id: row.model_id, moment: row.moment },
+          "a model cannot be read, so the rules alone decide",
+        ),
     },
   );
   const { database, clock } = detector;
@@ -31,6 +37,7 @@ export function startWorkers({ log, metrics, retentionDays, webhooks, ...detecto
     new Engine({ detector: { ...detector, ruleSets }, log, onPass: (pass) => metrics.observePass(pass) }),
     new LabelWorker({ database, clock, log }),
     new BacktestRunner({ database, clock, log }),
+    new TrainingRunner({ database, clock, log }),
     new WebhookSender({ database, clock, log, post: webhooks }),
     new Expiry({ database, clock, log, retentionDays }),
   ];

@@ -65,7 +65,7 @@ test("architecture: there are at least ten rows, each with files to touch", () =
   expect(changes.filter((change) => rowOf(change).length === 0)).toEqual([]);
 });
 
-// Files of the console whose behavior depends on a single event type. None of them lists types.
+// Files of the console whose behaviour depends on a single event type. None of them lists types.
 const readersOfEvents = ["console/src/session/open.ts", "console/src/screens/account/"];
 
 test.each(eventFacts.map(([type]) => type))("architecture: the event %s is declared once and named where it happens", (type) => {
@@ -83,7 +83,7 @@ test.each(eventFacts.map(([type]) => type))("architecture: the event %s is decla
   expect(rowOf("a webhook event")).toContain("service/src/domain/event.ts");
 });
 
-test("architecture: only the table names events of more than two nouns", () => {
+test("architecture: outside the table, no file names events of more than two nouns", () => {
   const lists = sources.filter(({ text }) => {
     const named = eventFacts.filter(([type]) => text.includes(`"${type}"`));
     return new Set(named.map(([type]) => type.split(".")[0])).size > 2;

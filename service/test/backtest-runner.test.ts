@@ -27,7 +27,7 @@ async function execute(text: string, values: unknown[]): Promise<void> {
   await service.current.database.transaction((tx) => tx.query(statement(text, values)));
 }
 
-test("cancel: a running backtest notices it at its next check, and its ending changes nothing", async () => {
+test("cancel: a running backtest notices the cancellation at its next check, and its own end then changes nothing", async () => {
   const tenant = await tenantWithHits(10);
   const { database } = service.current;
   const claimed = await holdBacktest(tenant, draft);

@@ -244,6 +244,20 @@ test.each([["SIGINT", 1] as const, ["SIGKILL", null] as const])(
   },
 );
 
+test("restore: after a kill during initdb, a retry removes what it left behind and succeeds", async () => {
+  const dataDir = join(processes.folder(), "new");
+  mkdirSync(dataDir);
+  const loading = launchCli(["restore", source.file], { DATA_DIR: dataDir });
+  const half = join(dataDir, `postgres.${loading.child.pid}.new`);
+  // By now initdb is creating hundreds of files.
+  await eventually(() => expect(existsSync(join(half, "base", "1"))).toBe(true));
+  loading.child.kill("SIGKILL");
+  await loading.ended;
+  expect(await runCli(["restore", source.file], { DATA_DIR: dataDir })).toMatchObject({ code: 0 });
+  expect(existsSync(half)).toBe(false);
+  await eventually(() => expect(processesOf(dataDir)).toEqual([]));
+});
+
 test("restore: after an interrupt in a data folder, its PostgreSQL is stopped and a retry succeeds", async () => {
   const dataDir = join(processes.folder(), "new");
   mkdirSync(dataDir);

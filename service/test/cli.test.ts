@@ -30,6 +30,7 @@ test("cli: --help lists every command and exit code", async () => {
     for (const word of [
       "tenant create",
       "user create",
+      "user set-up",
       "user list",
       "user disable",
       "client create",
@@ -205,24 +206,4 @@ test("cli: invalid configuration prints one line and exits with code 2", async (
   const { code, out, err } = await run(["token"], { DATABASE_URL: "mysql://nowhere" });
   expect({ code, out }).toEqual({ code: 2, out: "" });
   expect(err.trimEnd().split("\n")).toHaveLength(1);
-});
-
-test("cli: concurrent commands on one embedded database all succeed, and the last one stops PostgreSQL", async () => {
-  const shared = join(folder, "shared");
-  const env = { DATABASE_URL: "", DATA_DIR: shared };
-  const ended = await Promise.all(
-    ["one", "two", "three", "four"].map((name) => launchCli(["tenant", "create", `at-once-${name}`], env).ended),
-  );
-  expect(ended.map(({ code, err }) => ({ code, err }))).toEqual(Array.from({ length: 4 }, () => ({ code: 0, err: "" })));
-  await vi.waitFor(() => expect(existsSync(join(shared, "postgres", "postmaster.pid"))).toBe(false), { timeout: 60_000 });
-  await json(["token", "--tenant", "at-once-four"], env);
-});
-
-test("cli: consecutive commands on an embedded database work, and nothing is left running", async () => {
-  const env = { DATABASE_URL: "", DATA_DIR: folder };
-  await json(["tenant", "create", "alone"], env);
-  const { access_token: token } = await json(["token", "--tenant", "alone"], env);
-  expect(decodeJwt(String(token))).toMatchObject({ tenant_slug: "alone" });
-  const { out } = await run(["cases", "--tenant", "alone"], { ...env, PUBLIC_URL: "http://127.0.0.1:1" });
-  expect(out).toBe("");
 });

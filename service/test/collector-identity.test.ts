@@ -1,7 +1,10 @@
+import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { sql } from "../src/db/postgres/sql.ts";
+import { blocksOf } from "./guide.ts";
 import { makeSecret, tokenOf } from "./identity.ts";
 import { Site, browserEvent, useCollector } from "./site.ts";
 
@@ -46,6 +49,17 @@ test("identity: a valid token for the named account makes the event signed, and 
   expect(quarantined.quarantine).toHaveLength(5);
   expect(stored.attributes).toEqual({ tenant_id: "foreign", amount: 5 });
   for (const part of [token, token.split(".")[2] ?? ""]) expect(JSON.stringify([stored, quarantined])).not.toContain(part);
+});
+
+test("identity: the guide's curl commands send a signed event", async () => {
+  const { site, secret } = await openSite();
+  const block = blocksOf("signed-identity", "sh").find((each) => each.includes("/collect/")) ?? "";
+  const { PATH = "" } = process.env;
+  const env = { PATH, CASEHOUND_URL: site.tenant.service.url, APP_KEY: site.key, IDENTITY_SECRET: secret };
+  const [send = ""] = block.split("sleep");
+  const { stdout } = await promisify(execFile)("sh", ["-euc", send], { env });
+  expect(stdout).toBe("{}\n");
+  expect(await site.storedOne()).toMatchObject({ website_account_id: "user-42", session_id: "try-session", identity: "signed" });
 });
 
 test("identity: the quarantine shows no excerpt of a compressed body that is too large", async () => {

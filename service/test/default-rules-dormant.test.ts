@@ -20,7 +20,7 @@ const login = (days: number, more: Partial<Step> = {}): Step => ({
 const before = [0, 1, 2, 3, 4, 5].map((days) => login(days));
 const open = () => Stage.open(withCountries(), stageDays * 24);
 
-test("rule dormant_account: an unusual log-in after half a year of silence opens an Account Takeover case", async () => {
+test("rule dormant_account: an unusual log-in after half a year without one opens an Account Takeover case", async () => {
   const stage = await open();
   await stage.play(before);
   const last = await stage.playLast([login(186, { device_id: "strange", ip: away })]);
@@ -28,11 +28,11 @@ test("rule dormant_account: an unusual log-in after half a year of silence opens
   expect(last.features).toMatchObject({ "account.days_since_last_login": 181 });
   const found = await stage.onlyCase();
   expect(found).toMatchObject({ subject: "account:owner", details: { primary_fraud_label: "Account Takeover" } });
-  expect(JSON.stringify(found)).toContain("The account was silent for 181 days.");
+  expect(JSON.stringify(found)).toContain("The account was not used for 181 days.");
   expect(shownValues(found, "dormant_account")).toMatchObject({ "account.days_since_last_login": 181 });
 });
 
-test("rule dormant_account: the owner's own device, the usual network, or a shorter silence is not enough", async () => {
+test("rule dormant_account: the owner's own device, the usual network, or a shorter absence is not enough", async () => {
   const stage = await open();
   await stage.play(before);
   const short = await stage.playLast([login(184, { device_id: "strange", ip: away })]);
@@ -44,7 +44,7 @@ test("rule dormant_account: the owner's own device, the usual network, or a shor
   expect(await owner.cases()).toEqual([]);
 });
 
-test("rule dormant_account: a thief who looks in first and comes back later still finds a dormant account", async () => {
+test("rule dormant_account: at a thief's second log-in, the account still counts as dormant", async () => {
   const stage = await open();
   await stage.play(before);
   await stage.play([login(200, { device_id: "strange", ip: away })]);
@@ -52,7 +52,7 @@ test("rule dormant_account: a thief who looks in first and comes back later stil
   expect(again.rules).toEqual(["dormant_account"]);
 });
 
-test("rule dormant_account: expiry leaves an account's habits alone for as long as it may be silent", async () => {
+test("rule dormant_account: a dormant account's habits do not expire before the rule can fire", async () => {
   const longAgo = new Date(Date.now() - stageDays * day * 60_000).toISOString();
   let now = longAgo;
   const stage = await Stage.open({ ...withCountries(), clock: { ...clock, now: () => now } }, stageDays * 24);

@@ -84,7 +84,7 @@ test("rule accounts_device: the eighth account that logs in on one device within
   expect(shownValues(found, "accounts_device")).toEqual({ "device.accounts_1h": 8 });
 });
 
-test("rule accounts_device: seven accounts, an eighth an hour after the first, or page views of eight are not enough", async () => {
+test("rule accounts_device: seven accounts, an eighth account an hour after the first, or page views of eight accounts are not enough", async () => {
   const late = await Stage.open();
   const last = await late.playLast([
     ...logins(7, 8),
@@ -171,13 +171,13 @@ test("rule stuffing_address: page views by the same browsers in between do not h
 
 const slowly = (index: number) => ({ minute: index * 470, website_account_id: "victim", ip: `198.51.${index}.1` });
 
-test("rule stuffing_slow: failures from a fourth address within a day open a Bot case for that address", async () => {
+test("rule stuffing_slow: failures from a fourth address within a day open a Bot case for the campaign", async () => {
   const stage = await Stage.open();
   const played = await stage.play(failures(4, slowly));
   expect(played.map(({ rules }) => rules)).toEqual([[], [], [], ["stuffing_slow"]]);
   const found = await stage.onlyCase();
   expect(found).toMatchObject({
-    subject: "ip:198.51.3.1",
+    subject: `campaign:stuffing_slow:${stage.at(3 * 470).slice(0, 16)}Z`,
     website_account_id: "UNKNOWN",
     details: {
       overall_risk_score: 3,

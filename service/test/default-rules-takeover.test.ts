@@ -194,7 +194,7 @@ test("rule change_after_unusual_login: a second log-in, another account, a new s
   }
 });
 
-test("rule change_after_unusual_login: a change on the known device is not after a log-in on another one", async () => {
+test("rule change_after_unusual_login: a change on the known device is not judged by a log-in on another device", async () => {
   const stage = await Stage.open();
   const steps = unusual(19, { type: "email_changed", device_id: "own-phone", session_id: "s2" });
   expect(await stage.playLast(steps)).toMatchObject({ rules: [], score: 1 });

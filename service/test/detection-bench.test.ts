@@ -32,7 +32,9 @@ function decided(session: string, more: Partial<Decided> = {}): Decided {
     session,
     caseId: null,
     logOdds: -1,
+    modelPart: 0,
     isJudged: true,
+    isRuled: true,
     rules: [],
     ratioPart: -1,
     ratio: -2,
@@ -83,6 +85,24 @@ test("bench: sessions of the history, of guests and without a finding do not cou
   const truths = [truth("old"), guest, truth("usual", { first_ms: 9 })];
   const measured = measure({ truths, decided: events, labelOf: () => "Bot", measuredMs: 5 });
   expect(measured).toMatchObject({ falseCases: 0, guests: 1, genuine: [{ hasFinding: false, ratio: -2, logOdds: -1 }] });
+});
+
+test("bench: an attack that began before the measured period does not count, and its victim's next sessions are left out", () => {
+  const truths = [
+    thief,
+    { ...thief, session_id: "again", first_ms: 12 * minuteMs },
+    truth("after", { first_ms: 20 * minuteMs, last_ms: 30 * minuteMs }),
+  ];
+  const events = [decided("again", found), decided("after", found)];
+  const measured = measure({ truths, decided: events, labelOf: () => "Account Takeover", measuredMs: 11 * minuteMs });
+  expect(measured).toEqual({ attacks: [], genuine: [], falseCases: 0, aftermath: 1, guests: 0 });
+});
+
+test("bench: what a model adds to a sign-up counts against the account, and it is the reason if it weighs most", () => {
+  const signup = { type: "signup", modelPart: 3, logOdds: 3 };
+  expect(isFinding(decided("s", signup))).toBe(true);
+  expect(leadOf(decided("s", signup))).toBe("model");
+  expect(isFinding(decided("s", { type: "signup", rules: ["signups_device"], modelPart: -2, logOdds: 1 }))).toBe(false);
 });
 
 test("bench: a failed log-in is a finding if the account's or the source's rules are enough, but not by their sum", () => {

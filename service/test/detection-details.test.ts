@@ -1,3 +1,4 @@
+import { insertRuleVersion, listRules, raiseRevision } from "../src/db/rules.ts";
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { insertCase } from "../src/db/cases.ts";
@@ -14,6 +15,14 @@ function tries(count: number, make: (index: number) => Partial<Step>): Step[] {
 
 test("decisions: if a sign-up opens a case for its account and one for its device, both lead to one decision with their score", async () => {
   const stage = await Stage.open();
+  const { database, tenantId } = stage.tenant;
+  // By default the rule is about the device. This tenant's is about the account.
+  await database.transaction(async (tx) => {
+    const rule = (await listRules(tx, tenantId)).find(({ rule_id }) => rule_id === "signups_disposable");
+    if (!rule) throw new Error("signups_disposable is a default rule");
+    await insertRuleVersion(tx, tenantId, { ...rule, about: "account", rule_version: rule.rule_version + 1 });
+    await raiseRevision(tx, tenantId);
+  });
   const signups = Array.from({ length: 4 }, (_, minute): Step => ({
     minute,
     type: "signup",
@@ -30,7 +39,7 @@ test("decisions: if a sign-up opens a case for its account and one for its devic
     Object.values(occurrences).map((each) => each.prediction_id),
   );
   const text = "select prediction_id from activities where tenant_id = $1 and prediction_id is not null";
-  const stored = await stage.tenant.database.query<{ prediction_id: string }>(statement(text, [stage.tenant.tenantId]));
+  const stored = await database.query<{ prediction_id: string }>(statement(text, [tenantId]));
   const [one] = stored.map((row) => row.prediction_id);
   expect({ stored: stored.length, predictions }).toEqual({ stored: 1, predictions: [[one], [one]] });
 });

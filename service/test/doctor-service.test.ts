@@ -94,14 +94,16 @@ test("doctor: reports missing and invalid address files, and a DATA_DIR that is 
 
 test("doctor: reports disabled webhooks and dead messages, each with its own command", () => {
   const waiting = { unscored: 0, oldest: null, oldestOfServers: null };
-  expect(checkWebhooks({ ...waiting, deliveries: { waiting: 0, dead: 2 }, disabledWebhooks: 1, limitedRules: 0 })).toMatchObject([
+  expect(
+    checkWebhooks({ ...waiting, deliveries: { waiting: 0, dead: 2 }, disabledWebhooks: 1, limitedRules: 0, driftedModels: 0 }),
+  ).toMatchObject([
     { detail: "2 messages were abandoned", next: expect.stringContaining("webhooks resend <webhook_id>") },
     {
       detail: expect.stringMatching(/^1 webhook was disabled/),
       next: expect.stringContaining("webhooks set <webhook_id> --enabled true"),
     },
   ]);
-  expect(checkWebhooks({ ...waiting, deliveries: { waiting: 3, dead: 0 }, disabledWebhooks: 0, limitedRules: 0 })).toMatchObject([
-    { isOk: true },
-  ]);
+  expect(
+    checkWebhooks({ ...waiting, deliveries: { waiting: 3, dead: 0 }, disabledWebhooks: 0, limitedRules: 0, driftedModels: 0 }),
+  ).toMatchObject([{ isOk: true }]);
 });

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { checkDisk, checkMachine, checkNode } from "../src/cli/doctor-checks.ts";
+import { checkDisk, checkEngine, checkMachine, checkNode } from "../src/cli/doctor-checks.ts";
 import { Database } from "../src/db/postgres/database.ts";
 import { migrate, readMigrations } from "../src/db/postgres/migrate.ts";
 import { sql, statement } from "../src/db/postgres/sql.ts";
@@ -116,6 +116,28 @@ test("doctor 7: an engine that is not running", async () => {
   } finally {
     await idle.stop();
   }
+});
+
+test("doctor: an engine that is behind is reported with how much is waiting and for how long, server activity after 10 s", () => {
+  const now = Date.parse("2026-01-01T00:10:00.000Z");
+  const nothing = { unscored: 0, oldest: null, oldestOfServers: null };
+  const rest = { deliveries: { waiting: 0, dead: 0 }, disabledWebhooks: 0, limitedRules: 0, driftedModels: 0 };
+  const check = (backlog: object) => checkEngine({ ...nothing, ...rest, ...backlog }, now);
+  expect(check({})).toMatchObject({ isOk: true, detail: "no activity is waiting to be scored" });
+  expect(check({ unscored: 1, oldest: "2026-01-01T00:09:59.500Z" })).toMatchObject({
+    isOk: true,
+    detail: "1 activity is waiting to be scored, the oldest for 0.5 s; none of it is from servers",
+  });
+  const flood = { unscored: 12_345, oldest: "2026-01-01T00:05:00.000Z", oldestOfServers: "2026-01-01T00:09:58.800Z" };
+  expect(check(flood)).toMatchObject({
+    isOk: false,
+    detail: "it is behind: 12,345 activities are waiting to be scored, the oldest for 5 min; the oldest from a server for 1.2 s",
+  });
+  const late = "2026-01-01T00:09:45.000Z";
+  expect(check({ unscored: 2, oldest: late, oldestOfServers: late })).toMatchObject({
+    isOk: false,
+    detail: "it is behind: 2 activities are waiting to be scored, the oldest for 15 s; the oldest from a server for 15 s",
+  });
 });
 
 test("doctor 8: dead webhook messages", async () => {

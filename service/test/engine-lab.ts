@@ -120,20 +120,22 @@ export async function decisionsOf({ database }: Lab, tenantId: string): Promise<
   );
 }
 
-// Rows of these tables are the tenant itself or its client, which always differ.
+// These tables hold the tenant itself and its client, which differ in every run.
 const left = ["tenants", "clients"];
-const madeColumns = ["tenant_id", "prediction_id", "case_id", "sorted_id", "quarantine_id"];
+const madeColumns = ["tenant_id", "prediction_id", "case_id", "own_case_id", "sorted_id", "quarantine_id"];
 
-const madeIds = new Set(["case_id", "state_id", "occurrence_id", "prediction_id", "tenant_id"]);
+const madeIds = new Set(["case_id", "campaign_case_id", "state_id", "occurrence_id", "prediction_id", "tenant_id"]);
 
-// Returns everything stored for a tenant, by table and sorted, without the ids that differ in every run.
+// Returns everything stored for a tenant, by table and sorted, without the ids that differ in every run and the places in requests.
 export async function snapshot({ database }: Lab, tenantId: string): Promise<Record<string, string[]>> {
   const all: Record<string, string[]> = {};
   for (const name of await listTables(database)) {
     const text = `select (to_jsonb(t) - $2::text[])::text as row from ${name} as t where tenant_id = $1`;
     const columns = name === "cases" ? [...madeColumns, "document"] : madeColumns;
     const rows = await database.query<{ row: string }>(statement(text, [tenantId, columns]));
-    all[name] = rows.map(({ row }) => row.replace(/("resource_id": )"[0-9a-f-]{36}"/, '$1"made"')).toSorted();
+    all[name] = rows
+      .map(({ row }) => row.replace(/("resource_id": )"[0-9a-f-]{36}"/, '$1"made"').replace(/,?\\"place\\":\d+/, ""))
+      .toSorted();
   }
   const cases = await database.query<{ document: string }>(sql`select document from cases where tenant_id = ${tenantId}`);
   all["documents"] = cases.map(({ document }) => withoutIds(document)).toSorted();

@@ -46,7 +46,11 @@ const bursts = (): Burst[] => [
     website_account_id: `sa-${n}`,
     ip: "192.0.2.1",
   })),
-  burst("stuffing_slow", "ip:10.0.*.1", 4, 7 * hourMs, (n) => ({ ...failed, website_account_id: "slow", ip: `10.0.${n}.1` })),
+  burst("stuffing_slow", "campaign:stuffing_slow:*", 4, 7 * hourMs, (n) => ({
+    ...failed,
+    website_account_id: "slow",
+    ip: `10.0.${n}.1`,
+  })),
   burst("password_spraying", "network:198.51.100.0/24", 20, 3 * minuteMs, (n) => ({
     ...failed,
     website_account_id: `ps-${n}`,
@@ -62,7 +66,7 @@ const bursts = (): Burst[] => [
     website_account_id: `mill-${n}`,
     ip: "203.0.113.5",
   })),
-  burst("signups_disposable", "account:throw-*", 2, 20 * hourMs, (n) => ({
+  burst("signups_disposable", "device:d-throw", 2, 20 * hourMs, (n) => ({
     type: "signup",
     website_account_id: `throw-${n}`,
     device_id: "d-throw",
@@ -82,9 +86,9 @@ const bursts = (): Burst[] => [
   })),
 ];
 
-// The last scored sign-up of a farm is the one that is found, and the last scored address of slow guessing.
+// The last scored sign-up of a farm is the one that is found. A campaign is named after its start.
 function anyOf(subject: string): string {
-  return subject.replace(/^(account:(?:farm|mill|throw))-\d$/, "$1-*").replace(/^ip:10\.0\.\d\.1$/, "ip:10.0.*.1");
+  return subject.replace(/^(account:(?:farm|mill))-\d$/, "$1-*").replace(/^(campaign:\w+):.*$/, "$1:*");
 }
 
 async function rulesBySubject(tenantId: string): Promise<Record<string, string[]>> {

@@ -7,6 +7,7 @@ import { eventually } from "./process.ts";
 
 const lab = useLab();
 const enrichment = landEnrichment();
+type Story = ReturnType<typeof tellStory>;
 const stories = [tellStory("one", 660), tellStory("two", 120), tellStory("three", 20)];
 
 let alone: Record<string, string[]>[];
@@ -14,14 +15,23 @@ beforeAll(async () => {
   expect(stories[0]?.length).toBeGreaterThan(2_000);
   alone = [];
   for (const story of stories) {
-    const tenantId = await newTenant(lab.current);
-    await store(lab.current, tenantId, story);
-    expect(await drain(labDetector(lab.current.database, { enrichment }), tenantId)).toBe(story.length);
+    const tenantId = await scoreAlone(story);
     alone.push(await snapshot(lab.current, tenantId));
     const fired = new Set([...(await decisionsOf(lab.current, tenantId)).values()].flatMap(({ rules }) => rules));
     expect(fired.size).toBeGreaterThanOrEqual(10);
   }
 });
+
+async function scoreAlone(story: Story): Promise<string> {
+  const tenantId = await newTenant(lab.current);
+  await store(lab.current, tenantId, story);
+  expect(await drain(labDetector(lab.current.database, { enrichment }), tenantId)).toBe(story.length);
+  return tenantId;
+}
+
+async function snapshotOfOne(story: Story): Promise<Record<string, string[]>> {
+  return snapshot(lab.current, await scoreAlone(story));
+}
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -62,13 +72,20 @@ test.each([2, 3])("engines: %i concurrent engines on one tenant store exactly wh
   expect(await snapshot(lab.current, tenantId)).toEqual(alone[0]);
 });
 
+// How many page activities a complete engine scores at once depends on how fast the machine is, and so does their place among
+// server activities. So this story has servers alone.
 test("engines: three complete engines on several tenants store for each what one engine stores", async () => {
-  const tenants = await Promise.all(stories.map(() => newTenant(lab.current)));
+  const told = stories.map((story) => story.filter(({ origin }) => origin === "server"));
+  const tenants = await Promise.all(told.map(() => newTenant(lab.current)));
   // Store everything before an engine runs. Otherwise it would take the first half and form other batches.
-  await Promise.all(tenants.map((tenantId, index) => store(lab.current, tenantId, stories[index] ?? [])));
+  await Promise.all(tenants.map((tenantId, index) => store(lab.current, tenantId, told[index] ?? [])));
   const engines = [0, 1, 2].map(() => startEngine(lab.current, { enrichment: landEnrichment() }));
   stops.push(...engines.map(({ stop }) => stop));
   for (const tenantId of tenants) await eventually(async () => expect(await waiting(lab.current, tenantId)).toBe(0));
-  for (const [index, tenantId] of tenants.entries()) expect(await snapshot(lab.current, tenantId)).toEqual(alone[index]);
+  // Otherwise they would score the tenants of the comparison too.
+  await Promise.all(engines.map(({ stop }) => stop()));
+  for (const [index, tenantId] of tenants.entries()) {
+    expect(await snapshot(lab.current, tenantId)).toEqual(await snapshotOfOne(told[index] ?? []));
+  }
   expect(engines.flatMap(({ failures }) => failures)).toEqual([]);
 });

@@ -1,5 +1,9 @@
 import { afterEach, expect, test } from "vitest";
 import { sql } from "../src/db/postgres/sql.ts";
+import type { RecordedActivity } from "../src/domain/activity.ts";
+import type { EnrichedActivity } from "../src/detection/scene.ts";
+import { Enrichment } from "../src/engine/enrichment.ts";
+import type { Detector } from "../src/engine/detect.ts";
 import { activityOf, decisionsOf, iso, labNow, labNowMs, newTenant, startEngine, store, useLab, waiting } from "./engine-lab.ts";
 import { listWaiting, putParcel } from "./inbox.ts";
 import { eventually } from "./process.ts";
@@ -14,8 +18,8 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-function runEngine(): ReturnType<typeof startEngine> {
-  const engine = startEngine(lab.current);
+function runEngine(more: Partial<Detector> = {}): ReturnType<typeof startEngine> {
+  const engine = startEngine(lab.current, more);
   stops.push(engine.stop);
   return engine;
 }
@@ -65,4 +69,54 @@ test("turns: a tenant whose batch fails delays no other tenant, and none of its 
     select activity_id from activities where tenant_id = ${bad} and activity_id = 'kept'`);
   const left = await listWaiting(lab.current.database, bad);
   expect([...rows, ...left.filter((each) => each.activity_id === "kept")]).toHaveLength(1);
+});
+
+const pages = (count: number) => Array.from({ length: count }, () => activityOf({ type: "page_view", origin: "browser" }));
+
+// Starts an engine that reports each activity when its batch begins.
+function watchEngine(onTaken: (activity: RecordedActivity) => void): void {
+  class WatchedEnrichment extends Enrichment {
+    override enrich(activity: RecordedActivity): EnrichedActivity {
+      onTaken(activity);
+      return super.enrich(activity);
+    }
+  }
+  runEngine({ enrichment: new WatchedEnrichment([]) });
+}
+
+test("turns: server activity of the last tenant is scored before the page activity of all others", async () => {
+  const flooded = await Promise.all(["0", "4", "8"].map((first) => newTenant(lab.current, uuid(first))));
+  for (const tenantId of flooded) await store(lab.current, tenantId, pages(1_500));
+  const last = await newTenant(lab.current, uuid("f"));
+  await store(lab.current, last, [activityOf({ type: "fraud_report", website_account_id: "u-1" })]);
+  const taken: string[] = [];
+  watchEngine(({ origin }) => void taken.push(origin));
+  await eventually(async () => {
+    for (const tenantId of flooded) expect(await waiting(lab.current, tenantId)).toBe(0);
+  });
+  expect(taken.lastIndexOf("server")).toBeLessThan(taken.indexOf("browser"));
+  expect((await decisionsOf(lab.current, last)).size).toBe(1);
+});
+
+test("turns: server activity that arrives during a flood of page activity waits for one batch of pages at the most", async () => {
+  const tenantId = await newTenant(lab.current);
+  await store(lab.current, tenantId, pages(10_000));
+  let isStored = false;
+  let takenSince = 0;
+  const begun = Promise.withResolvers<void>();
+  const reported = Promise.withResolvers<number>();
+  watchEngine(({ activity_id, origin }) => {
+    if (activity_id === "the-report") reported.resolve(takenSince);
+    if (origin === "browser" && isStored) takenSince++;
+    begun.resolve();
+  });
+  // The first batch of pages has begun.
+  await begun.promise;
+  const report = activityOf({ type: "fraud_report", activity_id: "the-report", website_account_id: "u-1" });
+  await store(lab.current, tenantId, [report]);
+  isStored = true;
+  // A batch takes whole parcels of 250, so it can exceed 1,000.
+  expect(await reported.promise).toBeLessThan(1_250);
+  expect(await waiting(lab.current, tenantId)).toBeGreaterThan(0);
+  await lab.current.database.transaction((tx) => tx.query(sql`delete from inbox where tenant_id = ${tenantId}`));
 });

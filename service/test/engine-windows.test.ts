@@ -1,6 +1,5 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { activityKey } from "../src/db/inbox.ts";
 import { fields, ringSize } from "../src/detection/catalogue.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import { blockOf, hostOf, siteOf } from "../src/domain/address.ts";
@@ -129,9 +128,9 @@ function toKnown(activity: RecordedActivity): Known {
   return { ...activity, at: occurred > received + 10 * minuteMs ? received : occurred };
 }
 
-// Sorted by time, as within a batch.
+// Sorted by time, as within a batch. Activities of the same time stay in the order in which they were sent.
 function inOrder(activities: RecordedActivity[]): Known[] {
-  return activities.map(toKnown).toSorted((a, b) => a.at - b.at || (activityKey(a) < activityKey(b) ? -1 : 1));
+  return activities.map(toKnown).toSorted((a, b) => a.at - b.at);
 }
 
 // Sends each activity in each of its batches and scores it. Returns the activities in the order in which they were scored.

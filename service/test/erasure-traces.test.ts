@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { appendScored, makePartition } from "../src/db/activities.ts";
+import { saveMembers } from "../src/db/case-members.ts";
 import { eraseAccountTraces } from "../src/db/erasure.ts";
 import { insertActivities } from "../src/db/inbox.ts";
 import { saveLabels } from "../src/db/labels.ts";
@@ -74,6 +75,8 @@ async function writeTraces(tenant: TestTenant, account: string): Promise<void> {
       { ...hit, subject },
       { ...hit, subject: `device:of-${randomUUID()}` },
     ]);
+    const listed = { case_id: randomUUID(), state: "attacked" as const, seen_at: at, own_case_id: null };
+    await saveMembers(tx, tenant.tenantId, [{ ...listed, account }]);
     const verdict = { case_version: 2, disposition: "CONFIRMED_FRAUD", decided_at: at, decided_by: "x" };
     await insertOutcomes(tx, tenant.tenantId, [{ case_id: randomUUID(), subject, website_account_id: account, ...verdict }]);
   });
@@ -91,7 +94,7 @@ test("DELETE account 204: no row of any table contains the account's id, and ano
   await writeTraces(tenant, erased);
   await writeTraces(tenant, other);
   const before = await findTraces(tenant, other);
-  const held = ["accounts", "activities", "events", "inbox", "links", "outcomes", "rule_subjects", "sessions"];
+  const held = ["accounts", "activities", "case_members", "events", "inbox", "links", "outcomes", "rule_subjects", "sessions"];
   expect([...new Set(before)]).toEqual(held);
   expect(await findTraces(tenant, erased)).toEqual(before);
   expect((await tenant.call("DELETE", `/enduseraccounts/${erased}`)).status).toBe(204);

@@ -53,7 +53,7 @@ test("external token 403: an issuer's tokens work only for the tenants that its 
   );
 });
 
-test("external token 200: events show the issuer with any name, so nobody can be mistaken for somebody else", async () => {
+test("external token 200: events show the issuer next to every name, so nobody can be mistaken for somebody else", async () => {
   const tenant = await tenantOf(`t-${randomUUID()}`);
   const person = await Browser.join(tenant, "lead");
   const names = [

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll } from "vitest";
+import { insertTestModel } from "./models-lab.ts";
 import type { Operation } from "../src/api/operation.ts";
 import { scopes } from "../src/domain/scope.ts";
 import type { Service } from "../src/service.ts";
@@ -14,10 +15,19 @@ export type World = {
   other: TestTenant;
   caseId: string;
   account: string;
-  // The other ids a path may contain: a rule, a finished backtest, a decision, a webhook, a user, a client, a session, a device,
+  // The other ids a path may contain: a rule, a finished backtest, a model, a decision, a webhook, a user, a client, a session, a device,
   // an address.
   ids: Record<
-    "rule_id" | "backtest_id" | "prediction_id" | "user_id" | "webhook_id" | "client_id" | "session_id" | "device_id" | "ip",
+    | "rule_id"
+    | "backtest_id"
+    | "model_id"
+    | "prediction_id"
+    | "user_id"
+    | "webhook_id"
+    | "client_id"
+    | "session_id"
+    | "device_id"
+    | "ip",
     string
   >;
   expiredToken: string;
@@ -44,7 +54,16 @@ async function makeIds(tenant: TestTenant): Promise<World["ids"]> {
   const prediction_id = randomUUID();
   await insertDecided(tenant, [{ prediction_id }]);
   const webhook_id = await makeWebhook(tenant);
-  return { rule_id, backtest_id, prediction_id, webhook_id, ...(await makeOthers(tenant)), ...(await makeTraces(tenant)) };
+  const model_id = await insertTestModel(tenant, { state: "RETIRED" });
+  return {
+    rule_id,
+    backtest_id,
+    model_id,
+    prediction_id,
+    webhook_id,
+    ...(await makeOthers(tenant)),
+    ...(await makeTraces(tenant)),
+  };
 }
 
 // Disabled, so that nothing is sent.
@@ -70,6 +89,7 @@ export function absentParams(): Draft["params"] {
     ip,
     website_account_id: `account-${randomUUID()}`,
     rule_id: newRuleId(),
+    model_id: randomUUID().replaceAll("-", "").repeat(2),
     webhook_id: randomUUID(),
   };
 }
@@ -167,6 +187,7 @@ export async function snapshot({ tenant, caseId }: World): Promise<string> {
     "/rules",
     "/thresholds",
     "/backtests",
+    "/models",
     "/users",
     "/clients",
   ];

@@ -11,7 +11,12 @@ export async function listWaiting(database: Database, tenantId: string): Promise
     from inbox
     where tenant_id = ${tenantId}
     order by received_at, parcel_id`);
-  return rows.flatMap((row) => unpackParcel(row.parcel));
+  return rows.flatMap((row) => unpackParcel(row.parcel)).map(withoutPlace);
+}
+
+// As it was sent.
+export function withoutPlace({ place: _place, ...activity }: RecordedActivity): RecordedActivity {
+  return activity;
 }
 
 // Inserts a parcel with one event, whose text may be anything.

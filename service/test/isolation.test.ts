@@ -140,7 +140,7 @@ function askHost(tenant: TestTenant, host: string | null, slug = tenant.slug): P
   return sendRaw(tenant.service.port, head);
 }
 
-test("strict host: the slug in the host must also be the token's; otherwise the response is that for a foreign slug", async () => {
+test("strict host: the slug in the host must also be the token's; otherwise the response is the same as for a foreign slug", async () => {
   const tenant = await TestTenant.create(strict.current);
   const { slug } = tenant;
   for (const host of [`${slug}.example.com`, `${slug}.example.com:8443`, `${slug}.localhost`]) {

@@ -57,6 +57,9 @@ async function labelIn(
 
 const apply = (tenantId: string, database = lab.current.database) => applyLabels({ database, clock }, tenantId);
 
+const fraudsIn = (facts: string, { at = labNowMs, span = daysKept } = {}) =>
+  sumOfDays((JSON.parse(facts) as { days?: Days }).days, "frauds", { at, span });
+
 type Counted = { account: number; device: number };
 
 // The known frauds of the payer and the phone over the days that end at `at`.
@@ -65,7 +68,7 @@ async function fraudsOf(tenantId: string, { at = labNowMs, span = daysKept } = {
     const [row] = await lab.current.database.query<{ facts: string }>(
       sql`select facts from entity_states where tenant_id = ${tenantId} and kind = ${kind} and key = ${entityKey(kind, name)}`,
     );
-    return sumOfDays((JSON.parse(row?.facts ?? "{}") as { days?: Days }).days, "frauds", { at, span });
+    return fraudsIn(row?.facts ?? "{}", { at, span });
   };
   return { account: await read("account", "payer"), device: await read("device", "phone") };
 }
@@ -122,7 +125,7 @@ test("known frauds: several sources count once, and the one of the highest rank 
   expect(await apply(tenantId)).toEqual({ outcomes: 0, labels: 0 });
 });
 
-test("known frauds: a label of activity that is older than the days kept, or of an entity that was forgotten, is done without effect", async () => {
+test("known frauds: a label of activity from before the days kept, or of an entity that was forgotten, is processed without effect", async () => {
   const old = paymentOf({ occurred_at: iso(labNowMs - 90 * dayMs) });
   const forgotten = paymentOf({ website_account_id: "nobody", device_id: "nothing" });
   const tenantId = await scored([old, forgotten]);
@@ -148,7 +151,7 @@ test("known frauds: more labels than one batch takes are all counted", async () 
   expect(await fraudsOf(tenantId)).toEqual({ account: 620, device: 620 });
 });
 
-test("engines: two that count labels while labels change give what one gives", async () => {
+test("engines: two engines that count labels while labels change give the same result as one", async () => {
   const payments = Array.from({ length: 30 }, () => paymentOf());
   const tenantId = await scored(payments);
   const databases = [0, 1, 2].map(() => new Database({ connectionString: lab.current.url }));
@@ -244,6 +247,25 @@ test("erasure: while one runs, counting gives way, and afterwards the account's 
   expect(await labelsOf(tenantId)).toHaveLength(1);
   expect(await fraudsOf(tenantId)).toEqual({ account: 0, device: 1 });
 });
+
+test("erasure: the account's known frauds still count for its device and its payee, as day counts that name nobody", async () => {
+  const payment = paymentOf({ payee_id: "payee-1", amount: 20, currency: "EUR" });
+  const tenantId = await scored([payment]);
+  await label(tenantId, [payment]);
+  await apply(tenantId);
+  expect(await entitiesWithFrauds(tenantId)).toEqual(["account", "device", "payee", "value"]);
+  await lab.current.database.transaction((tx) => eraseAccountTraces(tx, tenantId, erased));
+  await apply(tenantId);
+  expect(await labelsOf(tenantId)).toEqual([]);
+  expect(await entitiesWithFrauds(tenantId)).toEqual(["device", "payee", "value"]);
+});
+
+async function entitiesWithFrauds(tenantId: string): Promise<string[]> {
+  const rows = await lab.current.database.query<{ kind: string; facts: string }>(
+    sql`select kind, facts from entity_states where tenant_id = ${tenantId} order by kind`,
+  );
+  return rows.filter(({ facts }) => fraudsIn(facts) > 0).map(({ kind }) => kind);
+}
 
 test("erasure: a label that is being stored meanwhile is erased too, and one that comes later finds no activity", async () => {
   const payment = paymentOf();

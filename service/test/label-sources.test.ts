@@ -4,7 +4,7 @@ import { insertActivities } from "../src/db/inbox.ts";
 import type { Activity, RecordedActivity } from "../src/domain/activity.ts";
 import type { Case } from "../src/domain/case.ts";
 import { makeRule } from "./decided.ts";
-import { TestTenant } from "./harness.ts";
+import { expectProblem, TestTenant } from "./harness.ts";
 import { apply, label, listed, paymentOf, rowsOf, scoreAll, sendScored } from "./labels-lab.ts";
 import { useOwnService } from "./process.ts";
 
@@ -64,6 +64,67 @@ test.each([
     },
   ]);
   expect(await apply(tenant)).toEqual({ outcomes: 0, labels: 0 });
+});
+
+test("PUT case 200: a close that names occurrences labels only their activities; reopening takes the labels back", async () => {
+  const tenant = await newTenant();
+  const rule = { expression: "event.value >= 5000", sentence: "{event.value} is very much.", weight: 5 };
+  await makeRule(tenant, "huge_payment", rule);
+  const [large, huge, reported] = [2000, 6000, 5].map((amount) =>
+    paymentOf({ website_account_id: "a", amount, order_id: `order-${amount}` }),
+  );
+  if (!large || !huge || !reported) throw new Error("three payments are needed");
+  await sendScored(tenant, [large, huge, reported, reportOf("a", { order_id: "order-5" })]);
+  const opened = await caseOf(tenant, "a");
+  const occurrences = Object.values(opened.fraud_occurrences).toSorted((a, b) => a.risk_score - b.risk_score);
+  expect(occurrences).toHaveLength(3);
+  const ids = occurrences.map(({ occurrence_id: id }) => id);
+  const isReport = ({ explanation }: (typeof occurrences)[number]) => explanation.fraud_reason === "Reported fraud";
+  const report = occurrences.find(isReport)?.occurrence_id ?? "";
+  const [first = ""] = ids;
+  const labelled = async () => {
+    await apply(tenant);
+    return (await listed(tenant, "source=case")).map(({ activity_id, fraudulent }) => [activity_id, fraudulent]);
+  };
+  const closing = { status: "CLOSED", disposition: "FALSE_POSITIVE", case_version: opened.case_version, occurrence_ids: [first] };
+  const key = randomUUID();
+  const closed = await tenant.put(opened.case_id, closing, key);
+  expect(closed.status, closed.text).toBe(200);
+  const after = closed.json.data as Case;
+  expect(after.current_state).toMatchObject({ disposition: "FALSE_POSITIVE", occurrence_ids: [first] });
+  expect(await labelled()).toEqual([[large.activity_id, false]]);
+  const again = await tenant.put(opened.case_id, closing, key);
+  expect([again.text, again.headers.get("idempotent-replayed")]).toEqual([closed.text, "true"]);
+  const reopened = await decide(tenant, after);
+  expect(await labelled()).toEqual([]);
+  const next = { ...closing, case_version: reopened.case_version, occurrence_ids: [report] };
+  expect((await tenant.put(opened.case_id, next)).status).toBe(200);
+  expect(await labelled()).toEqual([[reported.activity_id, false]]);
+});
+
+test("PUT case 422: an occurrence that the case does not have changes nothing and leaves the key free", async () => {
+  const tenant = await newTenant();
+  await sendScored(tenant, [paymentOf({ website_account_id: "a", amount: 2000 })]);
+  const opened = await caseOf(tenant, "a");
+  const [known = ""] = Object.keys(opened.fraud_occurrences);
+  const closing = { status: "CLOSED", disposition: "CONFIRMED_FRAUD", case_version: opened.case_version };
+  const key = randomUUID();
+  const refused = await tenant.put(opened.case_id, { ...closing, occurrence_ids: [known, "unknown"] }, key);
+  expectProblem(refused, 422, "validation-error");
+  expect(refused.json).toMatchObject({
+    errors: [{ field: "occurrence_ids[1]", message: "is not an occurrence of this case" }],
+  });
+  expect(await tenant.read(opened.case_id)).toEqual(opened);
+  for (const wrong of [
+    { ...closing, occurrence_ids: [] },
+    { ...closing, occurrence_ids: known },
+    { status: "OPEN", case_version: opened.case_version, occurrence_ids: [known] },
+  ])
+    expectProblem(await tenant.put(opened.case_id, wrong), 422, "validation-error");
+  const stale = { ...closing, case_version: 99, occurrence_ids: ["unknown"] };
+  expectProblem(await tenant.put(opened.case_id, stale), 409, "item-version-conflict");
+  const accepted = await tenant.put(opened.case_id, { ...closing, occurrence_ids: [known] }, key);
+  expect(accepted.status, accepted.text).toBe(200);
 });
 
 test("a case closed as INCONCLUSIVE or without an outcome labels nothing", async () => {

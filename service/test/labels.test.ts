@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { activityKey } from "../src/db/inbox.ts";
+import { saveLabels } from "../src/db/labels.ts";
 import { roleScopes } from "../src/domain/role.ts";
+import type { ScoredActivity } from "../src/domain/session.ts";
 import { TestTenant, expectProblem } from "./harness.ts";
 import { apply, label, listed, paymentOf, rowsOf, sendScored } from "./labels-lab.ts";
 import { useOwnService } from "./process.ts";
@@ -112,7 +115,7 @@ test("POST labels 200: a thousand labels with the longest ids fit into one reque
   expect(await label(tenant, labels)).toMatchObject({ stored: 0, not_found: labels.map((_, index) => index) });
 });
 
-test("POST labels: two requests at the same time both succeed, and one of them is the result", async () => {
+test("POST labels: of two concurrent requests for one activity both succeed, and one label is kept", async () => {
   const tenant = await newTenant();
   const payments = Array.from({ length: 40 }, () => paymentOf());
   await sendScored(tenant, payments);
@@ -177,4 +180,32 @@ test("roles: an investigator reads labels, and only a lead or an admin creates t
   expect(roleScopes.investigator).toContain("read:labels");
   expect(roleScopes.investigator).not.toContain("create:labels");
   expect(roleScopes.lead).toContain("create:labels");
+});
+
+test("GET activities 200: a labelled activity shows the label that decides, to callers who may read labels", async () => {
+  const tenant = await newTenant();
+  const [paid, other] = [paymentOf({ website_account_id: "ann" }), paymentOf({ website_account_id: "ann" })];
+  await sendScored(tenant, [paid, other]);
+  await label(tenant, [{ activity_id: paid.activity_id, fraudulent: false, known_at }]);
+  const shown = async (token = tenant.token) => {
+    const answer = await tenant.call("GET", "/enduseraccounts/ann/activities", { token });
+    const { activities } = answer.json.data as { activities: ScoredActivity[] };
+    return new Map(activities.map((each) => [each.activity_id, each.label]));
+  };
+  expect(await shown()).toEqual(
+    new Map([
+      [other.activity_id, undefined],
+      [paid.activity_id, { fraudulent: false, source: "api", known_at }],
+    ]),
+  );
+  const { database } = service.current;
+  const key = activityKey({ origin: "server", activity_id: paid.activity_id });
+  const case_id = randomUUID();
+  const at = { event_at: known_at, labelled_at: known_at, known_at };
+  const decided = { weight: 1, ...at, case_id, case_version: 2, actor: "Ada" };
+  const activity = { id_key: key, received_at: known_at };
+  await database.transaction((tx) => saveLabels(tx, tenant.tenantId, [{ activity, source: "case", y: 1, ...decided }]));
+  expect((await shown()).get(paid.activity_id)).toEqual({ fraudulent: true, source: "case", known_at, case_id });
+  const token = await tenant.mint(["read:enduseraccount"]);
+  expect([...(await shown(token)).values()]).toEqual([undefined, undefined]);
 });

@@ -128,7 +128,7 @@ test("GET links 200: returns what an account shares, rarest first, and the same 
   ]);
   expect(table.edges).toHaveLength(6);
   expect(table.is_cut).toBe(false);
-  // By case id, and without a filter for all open cases: then both accounts are origins.
+  // The same table is found by case id. Without a filter, the table covers all open cases, so both accounts are origins.
   expect(await read<LinkTable>(tenant, `/links?case_ids=${case_id},${randomUUID()}`)).toEqual(table);
   const open = await read<LinkTable>(tenant, "/links");
   expect(

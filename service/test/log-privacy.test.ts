@@ -58,8 +58,8 @@ async function callAll(): Promise<string[]> {
   return secrets;
 }
 
-// Calls every operation in the table, including future ones, with the mark where it does not belong, and paths that are no
-// operation.
+// Calls every operation in the table, including future ones, with the mark where it does not belong. Also requests paths that
+// belong to no operation.
 async function misuseAll(): Promise<void> {
   const form = { "content-type": "application/x-www-form-urlencoded" };
   for (const { method, path } of operations) {

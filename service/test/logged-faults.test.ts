@@ -1,5 +1,7 @@
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { ApiServer } from "../src/api/http/server.ts";
+import { Metrics } from "../src/api/metrics.ts";
 import { Database } from "../src/db/postgres/database.ts";
 import { keysChannel } from "../src/db/tenants.ts";
 import { Engine } from "../src/engine/loop.ts";
@@ -30,6 +32,16 @@ test("log: if the signing keys cannot be reloaded, the service logs a warning an
   });
   await eventually(() => expect(warned.mock.calls.filter(isTold)).not.toEqual([]));
   expect((await fetch(`http://127.0.0.1:${service.port}/readyz`)).status).toBe(200);
+});
+
+test("log: a health check during the start is no warning", async () => {
+  const lines: string[] = [];
+  const server = new ApiServer(pino({ level: "info" }, { write: (line) => void lines.push(line) }), new Metrics());
+  onTestFinished(() => server.stop());
+  const { port } = await server.listen("127.0.0.1", 0);
+  expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(503);
+  await eventually(() => expect(lines).toHaveLength(1));
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({ level: 30, status: 503 });
 });
 
 test("log: if the statistics cannot be refreshed, the engine logs a warning and continues to score", async () => {

@@ -1,59 +1,19 @@
 import { expect, test } from "vitest";
 import { operations } from "../src/api/operations.ts";
-import type { Operation } from "../src/api/operation.ts";
 import type { Schema } from "../src/api/http/validate.ts";
-import { createWorld, draftOf, faultsOf, sendDraft, snapshot, spoil, useWorld, type Fault } from "./faults.ts";
-import { expectProblem, send, useService, type TestTenant } from "./harness.ts";
+import { isSecretKept, misses } from "./fault-answers.ts";
+import { createWorld, draftOf, faultsOf, sendDraft, snapshot, spoil, useWorld } from "./faults.ts";
+import { expectProblem, useService } from "./harness.ts";
 
 const service = useService();
 const world = useWorld(service);
 
 const table = operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 
-// Returns null if the response is that of the earliest fault, and otherwise what it was.
-async function miss(operation: Operation, put: Fault[]): Promise<string | null> {
-  const wanted = put.toSorted((a, b) => a.check - b.check)[0]?.answer ?? "";
-  const draft = draftOf(operation, world.current);
-  const answer = await sendDraft(service.current, await spoil(draft, put, world.current, operation));
-  const type = answer.status === 204 ? "" : answer.json.type;
-  if (`${answer.status} ${type}` !== wanted) return `${namesOf(put)}: ${answer.status} ${type}, not ${wanted}`;
-  expectProblem(answer, answer.status, type);
-  if (answer.status === 405) expect(answer.headers.get("allow")?.split(", ")).toContain(operation.method);
-  return null;
-}
-
-function namesOf(put: Fault[]): string {
-  return put.map((fault) => fault.name).join(" with ");
-}
-
-// Sent together, so that an unexpected change can be traced to one of a few requests.
-async function misses(operation: Operation, requests: Fault[][]): Promise<string[]> {
-  const before = await snapshot(world.current);
-  const answers = await Promise.all(requests.map((put) => miss(operation, put)));
-  expect(await snapshot(world.current), requests.map(namesOf).join(", ")).toBe(before);
-  return answers.filter((each) => each !== null);
-}
-
-// A rotated secret shows only at the token endpoint.
-async function isSecretKept(tenant: TestTenant): Promise<boolean> {
-  const basic = Buffer.from(`${tenant.clientId}:${tenant.clientSecret}`).toString("base64");
-  const headers = { "content-type": "application/x-www-form-urlencoded", authorization: `Basic ${basic}` };
-  const rawBody = "grant_type=client_credentials";
-  return (await send(service.current.port, "POST", "/v2/oauth/token", { rawBody, headers })).status === 200;
-}
-
 test.each(table)("%s: each fault alone gets its own response and changes nothing", async (_at, operation) => {
-  for (const fault of faultsOf(operation)) expect(await misses(operation, [[fault]])).toEqual([]);
-  expect(await isSecretKept(world.current.tenant)).toBe(true);
-});
-
-test.each(table)("%s: of two faults the earlier check decides the response, and nothing changes", async (_at, operation) => {
-  const all = faultsOf(operation);
-  for (const one of all) {
-    const pairs = all.filter((two) => one.check < two.check).map((two) => [one, two]);
-    expect(await misses(operation, pairs)).toEqual([]);
-  }
-  expect(await isSecretKept(world.current.tenant)).toBe(true);
+  const alone = faultsOf(operation).map((fault) => [fault]);
+  expect(await misses(world.current, operation, alone)).toEqual([]);
+  expect(await isSecretKept(world.current)).toBe(true);
 });
 
 test("operations: every operation succeeds without a fault, so the rejections come from the faults", async () => {

@@ -57,10 +57,12 @@ test("start: until somebody signs up, each start prints a new set-up link for th
   await third.stop();
 });
 
-test("cli: user create prints a one-time link, user list shows the users, and user disable ends the session at once", async () => {
+test("cli: user set-up prints the first admin's link, user create prints a one-time link, user list shows the users, and user disable ends the session at once", async () => {
   const dataDir = processes.folder();
   const service = await processes.start({ DATA_DIR: dataDir });
   expect((await run(dataDir, ["user", "list"])).out).toBe("no users\n");
+  const setUp = await json(dataDir, ["user", "set-up"]);
+  expect(setUp).toMatchObject({ tenant: "demo", link: expect.stringMatching(/\/link#/) });
   const email = newEmail();
   const made = await json(dataDir, [
     "user",
@@ -88,6 +90,7 @@ test("cli: user create prints a one-time link, user list shows the users, and us
     [["user", "create", "nobody", "--role", "lead"], 2, "nobody is not an e-mail address"],
     [["user", "create", newEmail(), "--role", "lead", "--tenant", "no-such"], 1, "there is no tenant no-such"],
     [["user", "disable", newEmail()], 1, "has no user"],
+    [["user", "set-up"], 1, "tenant demo already has users"],
   ];
   for (const [args, code, text] of refused) {
     const outcome = await run(dataDir, args);

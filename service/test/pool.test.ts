@@ -3,8 +3,9 @@ import { expect, inject, test } from "vitest";
 import { Database, type Queryable } from "../src/db/postgres/database.ts";
 import { caseSorts } from "../src/db/case-filters.ts";
 import { listCases } from "../src/db/lists.ts";
-import { sql } from "../src/db/postgres/sql.ts";
+import { sql, unprepared } from "../src/db/postgres/sql.ts";
 import { labels } from "../src/domain/finding.ts";
+import { eventually } from "./process.ts";
 
 test("transaction 429: if every connection is busy, nothing is tried and the caller gets Retry-After", async () => {
   const database = new Database({ connectionString: inject("databaseUrl") }, { writersMax: 1 });
@@ -41,6 +42,43 @@ test("transaction: a statement sent after the transaction failed is rejected and
   ended.resolve();
   expect(await late.promise).toMatchObject({ message: "The transaction has ended." });
   expect(await database.query(sql`select to_regclass('came_too_late') as it`)).toEqual([{ it: null }]);
+  await database.end();
+});
+
+test("transaction: if a statement loses a race, the transaction is run again, even if the error of a later statement arrives first", async () => {
+  const database = new Database({ connectionString: inject("databaseUrl") }, { writersMax: 1 });
+  const losing = unprepared("do $$ begin raise exception using errcode = '40001'; end $$");
+  let attempts = 0;
+  const deep = (work: Promise<unknown>, depth: number): Promise<unknown> =>
+    depth === 0
+      ? work
+      : deep(
+          work.then((value) => value),
+          depth - 1,
+        );
+  const rows = await database.transaction(async (tx) => {
+    attempts++;
+    const race = attempts === 1 ? losing : sql`select 0 as lost`;
+    const both = Promise.all([deep(tx.query(race), 20), tx.query(sql`select 1 as done`)]);
+    // Both responses are waiting when this process reads again.
+    setImmediate(() => setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)));
+    return (await both)[1];
+  });
+  expect([attempts, rows]).toEqual([2, [{ done: 1 }]]);
+  await database.end();
+});
+
+test("transaction 502: the database ends an idle transaction, and the error says so", async () => {
+  const database = new Database({ connectionString: inject("databaseUrl") });
+  const idle = database.transaction(async (tx) => {
+    const [own] = await tx.query<{ pid: number }>(sql`select pg_backend_pid() as pid`);
+    await tx.query(sql`set local idle_in_transaction_session_timeout = 1`);
+    const find = sql`select pid from pg_stat_activity where pid = ${own?.pid ?? 0}`;
+    await eventually(async () => expect(await database.query(find)).toEqual([]));
+    await tx.query(sql`select 1 as late`);
+  });
+  const detail = "The database ended a transaction that was idle for too long. Retry after a short delay.";
+  await expect(idle).rejects.toMatchObject({ code: "bad-gateway", message: detail, cause: { code: "25P03" } });
   await database.end();
 });
 

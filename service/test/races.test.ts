@@ -201,7 +201,7 @@ test.each(["close", "evidence"])(
   },
 );
 
-test("PUT case race: a reopen and new evidence leave one open case: it is joined, or a new one that the rejected reopen names", async () => {
+test("PUT case race: a reopen and new evidence leave one open case: the evidence joins the reopened case, or the reopen is rejected and names the new one", async () => {
   const tenant = await TestTenant.create(service.current);
   const closed = (await Promise.all(Array.from({ length: 8 }, (_, n) => closedCases(tenant, `user-${n}`, 1)))).flat();
   const put = await alternating(tenant);

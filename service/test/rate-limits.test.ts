@@ -126,7 +126,7 @@ test("429: requests with a rejected token count against nobody", async () => {
   expect((await get(tenant)).status).toBe(200);
 });
 
-// If the close was accepted after all, time had passed: try again with another case.
+// If the close is accepted, the quota has refilled meanwhile. Then this tries again with another case.
 async function refuseClose(tenant: TestTenant, reason: string): Promise<{ opened: Case; key: string }> {
   for (let attempt = 0; attempt < 20; attempt++) {
     const [opened, key] = [await tenant.openCase(), randomUUID()];

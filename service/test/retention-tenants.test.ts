@@ -80,7 +80,7 @@ test("expiry: each tenant's activity is kept for its own retention, and a day's 
   expect((await listDayTables(database)).filter(({ day }) => day < dayOf(90))).toEqual([]);
 });
 
-test.each(["activity_ids", "unscorable", "sessions", "links", "rule_subjects", "user_agents"])(
+test.each(["activity_ids", "unscorable", "history", "sessions", "links", "rule_subjects", "user_agents"])(
   "expiry of %s: each tenant's own retention applies",
   async (table) => {
     const tenants = [await openTenant(7), await openTenant(null), await openTenant(200)];

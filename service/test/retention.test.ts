@@ -66,6 +66,7 @@ async function timesOf(name: string): Promise<string[]> {
 test.each([
   ["activity_ids", 90],
   ["unscorable", 90],
+  ["history", 90],
   ["user_agents", 90],
   ["sessions", 90],
   ["links", 90],

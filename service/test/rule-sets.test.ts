@@ -39,7 +39,7 @@ class Engine {
   }
 }
 
-test("rules: slow patterns are paused, cheap ones continue, and the slow ones resume by themselves", async () => {
+test("rules: slow patterns are paused, cheap ones continue, and the slow ones resume automatically", async () => {
   const tenant = await TestTenant.create(service.current);
   await makeRule(tenant, "slow", slow);
   await makeRule(tenant, "cheap", cheap);

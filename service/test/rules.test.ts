@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { fields } from "../src/detection/catalogue.ts";
 import { findDetection, insertDefaults, listRules } from "../src/db/rules.ts";
-import { defaultThresholds, rulesMax, type MeasuredRule, type RuleVersion } from "../src/domain/rule.ts";
+import { defaultThresholds, rulesMax, type MeasuredRule, type RuleVersion, type StoredThresholds } from "../src/domain/rule.ts";
 import { draftRule, makeRule, putRule, selectAll } from "./decided.ts";
 import { TestTenant, expectProblem, useService } from "./harness.ts";
 
@@ -242,8 +242,13 @@ test("PUT thresholds 200: creates the next version, which the engine sees at its
   const put = () => tenant.call("PUT", "/thresholds", { body: { ...wanted, thresholds_version: 1 } });
   const answer = await put();
   expect(answer.json.data).toEqual({ ...wanted, thresholds_version: 2, updated_at: time, updated_by: tenant.clientId });
-  expect((await tenant.call("GET", "/thresholds")).json.data).toEqual(answer.json.data);
-  expect(await findDetection(database, tenant.tenantId)).toEqual({ revision: before + 1, thresholds: wanted });
+  const stored: StoredThresholds = answer.json.data;
+  expect((await tenant.call("GET", "/thresholds")).json.data).toEqual({ ...stored, labels_by_score: {} });
+  expect(await findDetection(database, tenant.tenantId)).toEqual({
+    models_revision: 0,
+    revision: before + 1,
+    thresholds: wanted,
+  });
   expect(expectProblem(await put(), 409, "item-version-conflict").current_version).toBe(2);
   const again = await tenant.call("PUT", "/thresholds", { body: { ...wanted, thresholds_version: 2 } });
   expect(again.text).toBe(answer.text);

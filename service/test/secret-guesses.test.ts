@@ -77,7 +77,7 @@ test("POST token 429: wrong secrets for one client from one address are slowed d
   expect(texts.size).toBe(1);
 });
 
-test("POST token 200: guesses at a client lock out neither its other addresses, nor other clients at the same one", async () => {
+test("POST token 200: guesses at a client lock out neither the same client at other addresses, nor other clients at the same address", async () => {
   const [tenant, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   const attacker = somewhere();
   expect((await guesses(tenant.clientId, 12, attacker)).at(-1)?.status).toBe(429);

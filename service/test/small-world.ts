@@ -64,7 +64,7 @@ export class SmallWorld {
 
   #once<T>(name: string, make: () => T): T {
     if (!this.#known.has(name)) this.#known.set(name, make());
-    // It was created under this name by the same kind of call.
+    // An entity of this kind was created under this name.
     return this.#known.get(name) as T;
   }
 
@@ -78,7 +78,7 @@ export class SmallWorld {
     suspectHeld(this.#entity<AccountFacts>(`account:${account}`, newAccountFacts(event.at)).facts, event);
   }
 
-  // As a label does that becomes known later.
+  // Counts a fraud, as a label that becomes known later does.
   label({ known: _known, ...deed }: Deed, by: 1 | -1 = 1): void {
     const { activity, at } = enrich(deed);
     for (const [kind, name] of labelledNames(activity, ringKey)) {

@@ -92,7 +92,7 @@ test("crowd: many devices on the addresses of one block are one source, though n
   expect(sources).toEqual(["network:2001:db8:77::/48"]);
 });
 
-test("crowd: the strangers of a block do not take the account from a page's claim that counts", async () => {
+test("crowd: strangers in the same block do not stop a page's valid claim from counting for its account", async () => {
   const stage = await Stage.open();
   const strangers = Array.from({ length: 60 }, (_, name): Step => {
     const { website_account_id: _account, ...step } = forge({ name, event: 1, ip: `192.0.2.${name + 1}` });

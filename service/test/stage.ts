@@ -1,6 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { onTestFinished } from "vitest";
 import type { Features } from "../src/detection/catalogue.ts";
-import type { CaseDocument } from "../src/domain/case.ts";
+import { lockCasesById, saveCases } from "../src/db/cases.ts";
+import { saveOutcomes } from "../src/db/outcomes.ts";
+import { changeStatus, type CaseChange, type CaseDocument } from "../src/domain/case.ts";
 import type { Detector } from "../src/engine/detect.ts";
 import { Enrichment } from "../src/engine/enrichment.ts";
 import { networkDatabases } from "@casehound/simulator/mmdb";
@@ -57,6 +60,20 @@ export class Stage {
     const last = (await this.play(steps)).at(-1);
     if (!last) throw new Error("nothing was played");
     return last;
+  }
+
+  // Closes or reopens a case as an investigator does.
+  async decide(caseId: string, change: Pick<CaseChange, "status" | "disposition">): Promise<void> {
+    const { database, tenantId } = this.tenant;
+    await database.transaction(async (tx) => {
+      const [found] = await lockCasesById(tx, tenantId, [caseId]);
+      if (!found) throw new Error(`there is no case ${caseId}`);
+      const { case_version } = found.document;
+      const actor = { name: "somebody", now: new Date().toISOString(), state_id: randomUUID() };
+      const changed = { ...found, ...changeStatus(found.document, { ...change, case_version }, actor) };
+      await saveCases(tx, tenantId, [changed]);
+      await saveOutcomes(tx, tenantId, [changed]);
+    });
   }
 
   cases(): Promise<StagedCase[]> {

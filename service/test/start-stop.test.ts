@@ -71,6 +71,7 @@ test("SIGTERM, exit 0: the request in progress is answered, idle connections are
   const answer = await closing;
   expect(answer.json.data).toMatchObject({ status: "CLOSED", case_version: 2 });
   expect(await service.exited).toEqual(cleanExit);
+  expect(service.log.slice(-1)).toMatchObject([{ level: "info", msg: "stopped" }]);
   expect(processesOf(dataDir)).toEqual([]);
   const began = performance.now();
   const next = await processes.start({ DATA_DIR: dataDir });
@@ -182,7 +183,9 @@ test("start: with a configured tenant there is no demo, and the printed link cre
   for (let start = 1; start <= 2; start++) {
     const service = await processes.start({ DATA_DIR: dataDir, ...bootstrap("acme") });
     expect(service.stdout).not.toContain("client_secret");
-    expect(service.stdout).toContain("This link creates the first admin");
+    expect(service.stdout).toMatch(
+      /This link creates the first admin.*\n +\S+\/link#\S+\nTo print another one: .* user set-up --tenant acme\n$/,
+    );
     const caller = await Caller.signIn(service.port, credentials("acme"));
     expect((await caller.call("GET", "/cases")).status).toBe(200);
     expect(await service.stop()).toEqual(cleanExit);

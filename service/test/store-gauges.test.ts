@@ -15,7 +15,7 @@ afterEach(() => service.current.stop());
 
 async function gaugesOf({ metrics }: Service): Promise<Record<string, number>> {
   const text = await metrics.text();
-  const lines = [...text.matchAll(/^(casehound_(?:database|unscored|webhook|rules)\S*) (\S+)$/gm)];
+  const lines = [...text.matchAll(/^(casehound_(?:database|unscored|webhook|rules|models)\S*) (\S+)$/gm)];
   // Prometheus accepts any letter case of NaN, JavaScript does not.
   return Object.fromEntries(lines.map(([, name = "", value = ""]) => [name, value === "Nan" ? Number.NaN : Number(value)]));
 }
@@ -29,6 +29,7 @@ const quiet = {
   'casehound_webhook_deliveries{state="dead"}': 0,
   casehound_webhooks_disabled: 0,
   casehound_rules_limited: 0,
+  casehound_models_drifted: 0,
 };
 
 test("metrics: activity waiting to be scored is counted with its age, and reaches zero after an engine has run", async () => {

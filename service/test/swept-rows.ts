@@ -4,11 +4,17 @@ const buckets = "level, total_events, session_starts, sessions, identified, ids"
 export const sweptRows: Record<string, { column: string; into: string; values: string }> = {
   activity_ids: { column: "received_on", into: "id_key, content", values: "$2, 0" },
   unscorable: { column: "received_at", into: "id_key, activity, fault, failed_at", values: "$2, '{}', 'x', '2020-01-01'" },
+  history: { column: "received_at", into: "id_key, activity, actor", values: "$2, '{}', 'x'" },
   sessions: { column: "last_at", into: "session_id, started_at, facts", values: "$2, '2020-01-01', '{}'" },
   labels: {
     column: "received_at",
     into: "id_key, source, case_id, y, weight, event_at, labelled_at, known_at, actor",
     values: "$2, 'api', $2, 1, 1, '2020-01-01', '2020-01-01', '2020-01-01', 'x'",
+  },
+  random_checks: {
+    column: "received_at",
+    into: "case_id, id_key, type, weight, chosen_at",
+    values: "$2, $2, 'payment', 1, '2020-01-01'",
   },
   links: { column: "last_seen", into: "kind, a, b, first_seen", values: "'account-ip', $2, 'b', '2020-01-01'" },
   rule_subjects: {
@@ -16,6 +22,8 @@ export const sweptRows: Record<string, { column: string; into: string; values: s
     into: "rule_id, is_shadow, subject, hits, first_at, last_activity",
     values: "'rule', false, $2, 1, '2020-01-01', '{}'",
   },
+  case_members: { column: "seen_at", into: "case_id, website_account_id, state", values: "$2, 'a', 'attacked'" },
+  case_traits: { column: "seen_at", into: "trait, rule_id, case_id, size", values: "$2, 'rule', $2, 1" },
   rule_hits: { column: "day", into: "rule_id, is_shadow, hits", values: "$2, false, 1" },
   user_agents: { column: "last_seen", into: "agent_key, user_agent", values: "hashtextextended($2::text, 0), 'x'" },
   entity_states: { column: "touched_on", into: "kind, key, ring, facts", values: "'device', $2, '', '{}'" },
@@ -34,6 +42,11 @@ export const sweptRows: Record<string, { column: string; into: string; values: s
     column: "created_at",
     into: "backtest_id, status, request, progress, created_by",
     values: "$2, 'DONE', '{}', '{}', 'x'",
+  },
+  model_runs: {
+    column: "created_at",
+    into: "run_id, moment, status, progress, created_by",
+    values: "$2, 'value', 'DONE', '{}', 'x'",
   },
   idempotency_keys: { column: "created_at", into: "key, fingerprint", values: "$2, ''" },
   user_links: {

@@ -48,7 +48,7 @@ beforeAll(async () => {
   tenant = await TestTenant.create(service.current);
 });
 
-test("GET activities 200: shows a payment's members as they were sent, and nothing of them where there were none", async () => {
+test("GET activities 200: shows a payment's members as they were sent, and leaves out members that were not sent", async () => {
   const own = await TestTenant.create(service.current);
   const payment = {
     amount: 12.5,
@@ -69,6 +69,19 @@ test("GET activities 200: shows a payment's members as they were sent, and nothi
   expect(shown.find((each) => each.activity_id === "with")).toMatchObject(payment);
   const without = shown.find((each) => each.activity_id === "without") ?? {};
   expect(Object.keys(payment).filter((name) => name in without)).toEqual([]);
+});
+
+test("GET activities 200: activities of one request with the same time are listed in the order in which they were sent", async () => {
+  const own = await TestTenant.create(service.current);
+  const common = { occurred_at: minutesAgo(1), website_account_id: "user-1", session_id: "s-1" };
+  const ids = Array.from({ length: 12 }, (_, n) => `a-${n}`);
+  const activities = ids.map((activity_id) => ({ activity_id, type: "page_view", ...common }));
+  expect((await own.call("POST", "/activities", { body: { activities } })).status).toBe(202);
+  const list = async (path: string) => (await read<Activities>(own, path)).activities.map((each) => each.activity_id);
+  await expect.poll(async () => (await list("/activities")).length, { timeout: 20_000 }).toBe(12);
+  expect(await list("/activities")).toEqual(ids.toReversed());
+  expect(await list("/enduseraccounts/user-1/activities")).toEqual(ids.toReversed());
+  expect(await list("/sessions/s-1/activities")).toEqual(ids);
 });
 
 test("GET session 200: returns the state, times, device, addresses and what the browser says about itself", async () => {
@@ -188,10 +201,12 @@ test("GET case sessions and activities 200: returns those of its occurrences, an
   const session_id = `session-${randomUUID()}`;
   await tenant.report(account, { session_id, device_id: "device-9", ip: "198.51.100.7" });
   const { case_id } = await tenant.openCase(account);
+  // The first report opens the case, so the second one may still be waiting.
+  const count = async () => (await read<Activities>(tenant, `/cases/${case_id}/activities`)).activities.length;
+  await expect.poll(count, { timeout: 15_000 }).toBe(2);
   const { sessions } = await read<Sessions>(tenant, `/cases/${case_id}/sessions`);
   expect(sessions).toMatchObject([{ session_id, session_status: "ACTIVE", website_account_id: account, ips: ["198.51.100.7"] }]);
   const { activities } = await read<Activities>(tenant, `/cases/${case_id}/activities`);
-  expect(activities).toHaveLength(2);
   const [known] = Object.values((await tenant.read(case_id)).fraud_occurrences);
   expect(activities.at(-1)).toMatchObject({ session_id, score: 5, case_id, prediction_id: known?.prediction_id });
   const ofAccount = `/enduseraccounts/${account}`;
@@ -234,7 +249,7 @@ test("GET session 404: another tenant's session and its events are not found", a
   }
 });
 
-test("GET activities 200: the latest of servers and browsers, newest first, page by page, and of no other tenant", async () => {
+test("GET activities 200: lists the latest activity of servers and browsers, newest first, page by page, and of no other tenant", async () => {
   const [own, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
   await insertDecided(other, [{ activity_id: "foreign" }]);
   await insertDecided(

@@ -14,7 +14,7 @@ const asOf = "2026-06-30T00:00:00.000Z";
 const before = (days: number) => new Date(Date.parse(asOf) - days * dayMs).toISOString();
 const span = { from: before(90), until: asOf, asOf };
 
-// The decision holds a number by which the test recognises the activity.
+// The decision holds a number by which the test recognizes the activity.
 function paymentOn(days: number, hits: number, more: Decided = {}): Decided & { activity_id: string } {
   const decision = { l: hits };
   return { activity_id: `p-${hits}`, type: "payment", received_at: before(days), decision, ...more };
@@ -64,7 +64,7 @@ const brief = (rows: TrainingRow[]) => rows.map(({ decision, y, weight }) => [JS
 
 const byText = (a: unknown, b: unknown) => (String(a) < String(b) ? -1 : 1);
 
-test("training rows: labelled activities have the label of the highest source, and old unlabelled ones are honest", async () => {
+test("training rows: labelled activities have the label of the source that decides, and old unlabelled ones are honest", async () => {
   const tenant = await TestTenant.create(service.current);
   await insertDecided(tenant, [
     paymentOn(60, 1),
@@ -89,7 +89,7 @@ test("training rows: labelled activities have the label of the highest source, a
     [6, 1, 1],
   ]);
   const [first] = await read(tenant);
-  expect(first).toEqual({ decision: '{"l":1}', y: 0, weight: 1, event_at: before(60), labelled_at: before(1) });
+  expect(first).toMatchObject({ decision: '{"l":1}', y: 0, weight: 1, event_at: before(60), labelled_at: before(1) });
 });
 
 test("training rows: what was declined, has a case, or was suspicious enough for one is left out until somebody labels it", async () => {
@@ -109,7 +109,7 @@ test("training rows: what was declined, has a case, or was suspicious enough for
   expect(await read(tenant)).toHaveLength(5);
 });
 
-test("training rows: each moment has its own activities, pages teach nothing, and other tenants' rows are not read", async () => {
+test("training rows: each moment has its own activities, and neither pages' activities nor other tenants' rows are read", async () => {
   const [tenant, other] = await Promise.all([TestTenant.create(service.current), TestTenant.create(service.current)]);
   const all = ["login_succeeded", "login_failed", "signup", "payee_added", "payment", "transfer", "page_view", "fraud_report"];
   await insertDecided(
@@ -159,7 +159,7 @@ test("training rows: the maturity time is the tenant's own once fifty report del
 test("training rows: several chunks contain every row once, in order", async () => {
   const tenant = await TestTenant.create(service.current);
   const received_at = before(60);
-  // All have the same time, so that chunks are told apart by key.
+  // All have the same time, so that chunks are separated by key.
   const payments = Array.from({ length: 4_100 }, (_, index) => paymentOn(60, index, { received_at }));
   await insertDecided(tenant, payments);
   const chunks = await readChunks(tenant, "value", span);

@@ -51,7 +51,7 @@ test("tutorial: its commands, unchanged and in order, open and close two cases; 
   const url = `http://127.0.0.1:${service.port}`;
   const shopPort = await freePort();
   const shop = `http://127.0.0.1:${shopPort}`;
-  const env = { PATH, HOME, DATA_DIR: dataDir, CASEHOUND_URL: url, SHOP: shop };
+  const env = { PATH, HOME, DATA_DIR: dataDir, CASEHOUND_URL: url, PAGE_ORIGIN: shop };
   const { code, outputs, err } = await paste(blocks, env);
   expect({ code, err }).toEqual({ code: 0, err: "" });
   expect(outputs).toHaveLength(blocks.length + 1);

@@ -232,7 +232,7 @@ test("upgrade: outcomes that an earlier version stored become labels", async () 
      values ($1, $2, 'account:a', 'a', false, 'CLOSED', 2, $3, 5, 'Organic', 'BLOCK', $4, false)`,
     case_id,
     at,
-    JSON.stringify({ fraud_occurrences: { one: { prediction_id } } }),
+    JSON.stringify({ current_state: { status: "CLOSED" }, fraud_occurrences: { one: { prediction_id } } }),
   );
   await insert(
     `insert into outcomes (tenant_id, case_id, case_version, subject, website_account_id, disposition, decided_at, decided_by)

@@ -1,7 +1,13 @@
+import type { RecordedActivity } from "../src/domain/activity.ts";
+import type { Features } from "../src/detection/catalogue.ts";
+import type { LoginRatio } from "../src/detection/entity.ts";
+import { findingsOf, type Found } from "../src/detection/finding.ts";
+import { leadsOf, type Lead, type Observed } from "../src/detection/leads.ts";
+import { contextOf } from "../src/detection/vector.ts";
 import { compileRule } from "../src/detection/compile.ts";
-import type { ActiveRule, RuleSet } from "../src/detection/score.ts";
+import { judge, type ActiveRule, type RuleSet } from "../src/detection/score.ts";
 import { compileSentence } from "../src/detection/sentence.ts";
-import { defaultThresholds, type RuleDefinition } from "../src/domain/rule.ts";
+import { addressSubject, defaultThresholds, type RuleDefinition } from "../src/domain/rule.ts";
 
 // An active rule with default values for what a test does not care about.
 export function active(given: Partial<RuleDefinition> & { rule_id: string }): ActiveRule {
@@ -24,3 +30,49 @@ export function active(given: Partial<RuleDefinition> & { rule_id: string }): Ac
 export function ruleSet(...rules: ActiveRule[]): RuleSet {
   return { revision: 7, thresholds: defaultThresholds, rules };
 }
+
+const now = Date.UTC(2026, 10, 15);
+const minuteMs = 60_000;
+export type Judged = {
+  rules: ActiveRule[];
+  ratio?: LoginRatio;
+  features?: Features;
+  activity?: Partial<RecordedActivity>;
+  minutesAgo?: number;
+};
+
+// What the rules find in one activity.
+export function findAll(judged: Judged): Found[] {
+  const { leads, observed } = leadsIn(judged);
+  return findingsOf(leads, observed, now);
+}
+
+export function leadsIn({ rules, ratio, features, activity, minutesAgo = 0 }: Judged): { leads: Lead[]; observed: Observed } {
+  const time = new Date(now).toISOString();
+  const whole = {
+    activity_id: "x",
+    type: "payment",
+    origin: "server",
+    occurred_at: time,
+    received_at: time,
+    ...activity,
+  } as const;
+  const context = contextOf({ "event.type": whole.type, "event.value": 7, ...features }, {});
+  const verdict = judge(context, ruleSet(...rules), ratio ?? null);
+  const heard = { source: "server" as const, claimed: undefined, crowd: null };
+  const origin = { address: addressSubject(whole.ip), network: "AS64500" };
+  const campaigns = new Map([["campaign", { subject: "campaign:campaign:now", size: 1 }]]);
+  const observed = { activity: whole, ...heard, ...origin, campaigns, at: now - minutesAgo * minuteMs, context };
+  return { leads: leadsOf(verdict, observed), observed };
+}
+
+// An unusual log-in.
+export const stranger: LoginRatio = {
+  total: 8.5,
+  history: 12,
+  parts: [
+    ["country", 3],
+    ["device", 3],
+    ["os", 2.5],
+  ],
+};

@@ -20,7 +20,7 @@ async function waitLong({ tenant, webhook }: Made): Promise<void> {
     where tenant_id = ${tenant.tenantId} and webhook_id = ${webhook.webhook_id}::uuid and state = 'WAITING'`);
 }
 
-test("GET deliveries 200: a message that waits for the previous one shows that one, and no time of its own", async () => {
+test("GET deliveries 200: a message that waits for an earlier one names that event, and has no next attempt", async () => {
   const made = await make(["case.opened", "case.closed"]);
   const { tenant, receiver } = made;
   receiver.answer = (_received, response) => void response.writeHead(500).end();

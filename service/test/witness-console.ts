@@ -53,6 +53,7 @@ export const consoleTraffic: Record<string, (tenant: TestTenant) => Promise<Samp
     return [{ path: "/activities?limit=2", status: 200 }];
   },
   listCaseEvents: onCase("events"),
+  listCaseMembers: onCase("members"),
   listCaseSessions: onCase("sessions"),
   listCaseActivities: onCase("activities"),
   listEndUserAccountEvents: onAccount("events"),

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { draftRule, insertDecided, makeRule } from "./decided.ts";
 import type { TestTenant } from "./harness.ts";
+import { insertTestModel } from "./models-lab.ts";
 import type { Sample } from "./witness.ts";
 
 const expression = "device.accounts_1h >= 8";
@@ -37,6 +38,20 @@ async function backtestPath(tenant: TestTenant): Promise<string> {
   return `/backtests/${(made.json.data as { backtest_id: string }).backtest_id}`;
 }
 
+const past = {
+  activity_id: "payment-1",
+  type: "payment",
+  occurred_at: new Date(Date.now() - 60_000).toISOString(),
+  website_account_id: "user-1",
+  amount: 12.5,
+  currency: "EUR",
+  fraudulent: true,
+};
+
+async function imported(tenant: TestTenant): Promise<void> {
+  await tenant.call("POST", "/imports", { body: { activities: [past] } });
+}
+
 async function labelled(tenant: TestTenant): Promise<Sample> {
   await insertDecided(tenant, [{ type: "payment", order_id: "order-1" }]);
   const labels = [
@@ -46,7 +61,7 @@ async function labelled(tenant: TestTenant): Promise<Sample> {
   return { path: "/labels", options: { body: { labels } }, status: 200 };
 }
 
-// The requests for rules, thresholds, backtests, decisions and labels.
+// The requests for rules, thresholds, backtests, decisions, labels and models.
 export const detectionTraffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   listRules: async (tenant) => {
     await rulePath(tenant);
@@ -72,8 +87,59 @@ export const detectionTraffic: Record<string, (tenant: TestTenant) => Promise<Sa
     await tenant.call("POST", path, options);
     return [{ path: "/labels?source=api&since=2026-05-01T00:00:00Z&limit=1", status: 200 }];
   },
+  getImport: async (tenant) => {
+    await imported(tenant);
+    return [{ path: "/imports", status: 200 }];
+  },
+  importActivities: async () => {
+    const valid = { path: "/imports", options: { body: { activities: [past] } }, status: 202 };
+    const activities = [{ ...past, occurred_at: "2100-01-01T00:00:00Z" }];
+    return [valid, valid, { ...valid, options: { body: { activities } }, status: 422, type: "validation-error" }];
+  },
+  startImport: async (tenant) => {
+    await imported(tenant);
+    return [{ path: "/imports/start", status: 202 }];
+  },
+  getImportReport: async () => [
+    { path: "/imports/report?from=2026-11-01T00:00:00Z&until=2026-11-15T00:00:00Z", status: 200 },
+    { path: "/imports/report?from=2026-01-01T00:00:00Z&until=2026-11-15T00:00:00Z", status: 400, type: "bad-request" },
+  ],
+  listModels: async (tenant) => {
+    await insertTestModel(tenant, { state: "CHALLENGER" });
+    await tenant.call("POST", "/models", { body: { moment: "signup" } });
+    return [{ path: "/models", status: 200 }];
+  },
+  trainModels: async () => [{ path: "/models", options: { body: { moment: "value" } }, status: 202 }],
+  compareModels: async (tenant) => {
+    const id = await insertTestModel(tenant);
+    return [
+      { path: `/models/compare?a=${id}&b=${id.slice(0, 12)}`, status: 200 },
+      { path: `/models/compare?a=${id}&b=${"0".repeat(64)}`, status: 404, type: "item-not-found" },
+    ];
+  },
+  updateModelSettings: async () => [
+    { path: "/models/settings", options: { body: { released_rules: ["new_device"] } }, status: 200 },
+  ],
+  getRandomChecks: async () => [{ path: "/random-checks", status: 200 }],
+  updateRandomChecks: async () => [{ path: "/random-checks", options: { body: { per_day: 3 } }, status: 200 }],
+  getModel: async (tenant) => [{ path: `/models/${await insertTestModel(tenant)}`, status: 200 }],
+  downloadModel: async (tenant) => {
+    const path = `/models/${await insertTestModel(tenant)}/download`;
+    return below(path, { path, status: 200 });
+  },
+  promoteModel: async (tenant) => {
+    const path = `/models/${await insertTestModel(tenant, { state: "CHALLENGER" })}/promote`;
+    return below(path, { path, status: 200 });
+  },
+  retireModel: async (tenant) => {
+    const path = `/models/${await insertTestModel(tenant)}/retire`;
+    return below(path, { path, status: 200 });
+  },
   listFeatures: async () => [{ path: "/features", status: 200 }],
-  getThresholds: async () => [{ path: "/thresholds", status: 200 }],
+  getThresholds: async (tenant) => {
+    await insertDecided(tenant, [{}]);
+    return [{ path: "/thresholds?cases_per_day=40", status: 200 }];
+  },
   updateThresholds: async () => {
     const body = { score_2: 1, score_3: 2, score_4: 3, score_5: 4, thresholds_version: 1 };
     return [

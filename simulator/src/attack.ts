@@ -21,6 +21,13 @@ export type Attack = {
 
 export type AttackScript = (shop: Shop, attack: Attack, startMs: number) => Actor;
 
+// How a thief enters an account to empty it, and how much a transfer takes.
+const accountTheft = {
+  disguises: { takeover_naive: 0.2, takeover_vpn: 0.4, takeover_targeted: 0.4 },
+  timesMedian: 6,
+  amountFloor: 120,
+};
+
 // The parameters of every kind of attack, in one place. Ranges are [low, high], drawn once per attack. Shares are of the attack's
 // attempts. They follow published descriptions of such attacks, never what the rules look for.
 export const attackParameters = {
@@ -70,10 +77,8 @@ export const attackParameters = {
     payees: [2, 5],
     victims: [4, 10],
     days: [1, 4],
-    disguises: { takeover_naive: 0.2, takeover_vpn: 0.4, takeover_targeted: 0.4 },
+    ...accountTheft,
     addsPayee: 0.5,
-    timesMedian: 6,
-    amountFloor: 120,
   },
   // `days` is how long the accounts sleep. The money that they receive came from somebody else's fraud.
   dormant_mule: {
@@ -88,10 +93,8 @@ export const attackParameters = {
   dormant_takeover: {
     quietDays: [14, 30],
     visitsPerDayMin: 0.3,
-    disguises: { takeover_naive: 0.2, takeover_vpn: 0.4, takeover_targeted: 0.4 },
+    ...accountTheft,
     changes: 0.6,
-    timesMedian: 6,
-    amountFloor: 120,
   },
   stolen_instruments: {
     cards: [2, 4],

@@ -4,6 +4,7 @@ import { startAttack } from "./attackers.ts";
 import { attackKinds, familyKinds, type Delivery, type FraudTruth, type SessionTruth } from "./delivery.ts";
 import { Network } from "./network.ts";
 import { Random } from "./random.ts";
+import { scenarioDeliveries } from "./scenario.ts";
 import { openShop } from "./simulate.ts";
 import { stageDeliveries, type StageOptions } from "./stage.ts";
 
@@ -60,7 +61,7 @@ function noteLooks(body: string, userAgent: string): void {
 const byId = new Map(activities.map((activity) => [activity.activity_id, activity]));
 const told = ({ activities: list }: FraudTruth): Activity[] => list.flatMap(({ activity_id }) => byId.get(activity_id) ?? []);
 
-// The attacks of a kind, each with what the servers told about it.
+// The attacks of a kind, each with what the servers reported about it.
 function attacksOf(kind: FraudTruth["kind"]): Activity[][] {
   const groups = Map.groupBy(
     frauds.filter((fraud) => fraud.kind === kind),
@@ -145,7 +146,7 @@ test("families: a thief enters the account of a customer who has been away for a
   }
 });
 
-test("families: each stolen instrument pays in several accounts, from different devices and addresses", () => {
+test("families: each stolen instrument is used in several accounts, from different devices and addresses", () => {
   for (const spent of attacksOf("stolen_instruments")) {
     const uses = Map.groupBy(ofType(spent, "payment"), ({ instrument }) => instrument?.fingerprint);
     expect(uses.size).toBeLessThanOrEqual(4);
@@ -171,7 +172,7 @@ test("families: card testing is many small payments at one payee, mostly decline
   expect(Math.max(...addresses)).toBeGreaterThan(50);
 });
 
-test("families: promo abuse is one mailbox in many spellings and one look, with a new device for each account", () => {
+test("families: promo abuse uses one mailbox in many spellings and one kind of browser, with a new device for each account", () => {
   for (const abuse of attacksOf("promo_abuse")) {
     const signups = ofType(abuse, "signup");
     const shapes = signups.map(({ attributes }) => String(attributes?.["email"]).replace(/\+\d+/, "").replaceAll(/[.\d]/g, ""));
@@ -204,7 +205,7 @@ test("families: a hijacked session keeps its id and device, and continues elsewh
   }
 });
 
-test("families: refund abuse asks for the money of every order back", () => {
+test("families: refund abuse asks for a refund of every order", () => {
   for (const abuse of attacksOf("refund_abuse")) {
     const orders = new Set(ofType(abuse, "payment").map(({ order_id }) => order_id));
     const refunds = new Set(ofType(abuse, "custom:refund_requested").map(({ attributes }) => attributes?.["order_id"]));
@@ -213,7 +214,7 @@ test("families: refund abuse asks for the money of every order back", () => {
   }
 });
 
-test("families: the truth names activities that were told, the day on which they become known, and nothing that is honest", () => {
+test("families: the ground truth names only fraudulent activities that were sent, and the day on which each becomes known", () => {
   const attackers = sessions.filter(({ kind, has_value, first_ms }) => kind !== "genuine" && has_value && first_ms > startMs);
   const noted = new Set(frauds.map(({ session_id, kind }) => `${session_id} ${kind}`));
   expect(attackers.filter(({ session_id, kind }) => !noted.has(`${session_id} ${kind}`))).toEqual([]);
@@ -240,6 +241,14 @@ test("families: a friendly fraud becomes known when its owner reports it", () =>
     const reports = ofType(activities, "fraud_report").filter(({ website_account_id: owner }) => owner === id);
     expect(reports.map(timeOf).some((atMs) => Math.abs(atMs - (known_ms ?? 0)) < 1000)).toBe(true);
   }
+});
+
+test.each(familyKinds)("families: the scenario %s plays the attack, and everything is over by now", (kind) => {
+  const nowMs = Date.UTC(2026, 10, 15, 12);
+  const played = [...scenarioDeliveries({ ...place, seed: "one", kind, nowMs })];
+  const truths = played.flatMap((delivery) => (delivery.kind === "truth" ? [delivery.session] : []));
+  expect(truths.some((truth) => truth.kind === kind && (truth.has_value || kind === "refund_abuse"))).toBe(true);
+  expect(Math.max(...played.map(({ at_ms }) => at_ms))).toBeLessThanOrEqual(nowMs);
 });
 
 test("families: the same seed gives the same bytes, and another seed gives others", () => {

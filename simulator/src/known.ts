@@ -3,7 +3,7 @@ import type { Random } from "./random.ts";
 
 const dayMs = 86_400_000;
 
-// What the servers told about a visit.
+// What the servers reported about a visit.
 export type Told = FraudTruth["activities"][number];
 
 // How the shop learns of a fraud: the share that anybody ever reports, and the median number of days until then. Owners notice
@@ -31,7 +31,7 @@ const reports: Record<AttackKind, { share: number; days: number }> = {
   refund_abuse: { share: 0.6, days: 15 },
 };
 
-// Of no use to an attacker alone, so nobody reports them as fraud.
+// These alone are of no use to an attacker, so nobody reports them as fraud.
 const idle = new Set(["login_failed", "page_view", "logout"]);
 
 export function fraudIn(session: SessionTruth, told: Told[], random: Random, knownMs?: number): FraudTruth | null {

@@ -6,7 +6,7 @@ export type Payment = Pick<Activity, "amount" | "currency" | "payee_id" | "order
 export type Instrument = NonNullable<Payment["instrument"]>;
 
 type Wallet = { cards: Instrument[]; bank: Instrument; beneficiaries: string[]; used: number };
-// Whose wallet it is. What a guest pays with is not remembered.
+// The owner of the wallet. A guest's instruments are not remembered.
 type Purse = { id: string; isKnown: boolean };
 type Attempt = { afterMs: number; payment: Payment; rest: Attributes };
 

@@ -21,7 +21,7 @@ export type Household = {
 // One address for everybody who works in an office, or for everybody who uses a library.
 type SharedPlace = { site: Site; host: number; device: Device | null };
 
-export type Trip = { leavesMs: number; arrivesMs: number; returnsMs: number; homeMs: number; site: Site; host: number };
+type Trip = { leavesMs: number; arrivesMs: number; returnsMs: number; homeMs: number; site: Site; host: number };
 
 export type Habits = {
   visitsPerDay: number;

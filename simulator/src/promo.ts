@@ -14,7 +14,7 @@ import { humanRhythm, Visit } from "./visit.ts";
 const dayMs = 86_400_000;
 
 // The same mailbox in many spellings: most providers ignore what follows a plus sign, and some ignore dots.
-export function spellMailbox(random: Random, [local, domain]: readonly [string, string], number: number): string {
+function spellMailbox(random: Random, [local, domain]: readonly [string, string], number: number): string {
   const plain = local.replaceAll(".", "");
   const dot = random.whole(1, plain.length - 1);
   const dotted = `${plain.slice(0, dot)}.${plain.slice(dot)}`;
@@ -23,8 +23,8 @@ export function spellMailbox(random: Random, [local, domain]: readonly [string, 
 
 type Person = { mailbox: readonly [string, string]; device: Device; home: Site; gateway: Site; currency: string };
 
-// One person opens many accounts for what the shop gives to new customers. The browser looks the same each time, but it has been
-// reset, and the address is another one of the same two networks.
+// One person opens many accounts to get the shop's offer for new customers again and again. The browser is of the same kind each
+// time, but it has been reset, and the address is another one of the same two networks.
 export const abusePromotion: AttackScript = function* (shop, attack, startMs) {
   const { random, haste } = attack;
   const { accounts, days, sameCard } = attackParameters.promo_abuse;
@@ -72,6 +72,7 @@ function claim(shop: Shop, { random, kind, id, haste }: Attack, person: Person, 
 export const abuseRefunds: AttackScript = function* (shop, attack, startMs) {
   const { random, kind, id, haste } = attack;
   const { purchases, gapDays, refundDays, timesMedian } = attackParameters.refund_abuse;
+  yield startMs;
   const owner = shop.member(random, startMs, attack.loginsMin);
   if (owner === null) return;
   const steps: { atMs: number; orderId: string; isRefund: boolean; amount: number }[] = [];

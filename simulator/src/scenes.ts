@@ -16,8 +16,8 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-// Honest but unusual. Nobody in a scene is an attacker, so every case is a false one. Each scene happens in both halves of its
-// period, so that the second half shows what was learned from the first.
+// Scenes are honest but unusual. Nobody in a scene is an attacker, so every case is a false positive. Each scene happens in both
+// halves of its period, so that the second half shows what was learned from the first.
 export const sceneKinds = [
   "ordinary",
   "campaign",
@@ -32,8 +32,8 @@ export const sceneKinds = [
 ] as const;
 export type SceneKind = (typeof sceneKinds)[number];
 
-// The scene lasts from `fromMs` to `toMs`. What has always been unusual, such as a kiosk, also has a history.
-export type Scene = { kind: SceneKind; random: Random; historyMs: number; fromMs: number; toMs: number };
+// The scene lasts from `fromMs` to `toMs`. Anything that has always been unusual, such as a kiosk, also has a history.
+type Scene = { kind: SceneKind; random: Random; historyMs: number; fromMs: number; toMs: number };
 
 type Script = (shop: Shop, scene: Scene) => Actor[];
 

@@ -82,7 +82,7 @@ test("simulate: nothing that is sent contains the ground truth", () => {
   expect(told.next().value).toBeUndefined();
 });
 
-test("simulate: every session is labeled, with ids that were sent and the number of log-ins reported before", () => {
+test("simulate: every session is labelled, with ids that were sent and the number of log-ins reported before", () => {
   const ids = new Set<string>();
   const loginsOf = new Map<string, number[]>();
   const sessions: SessionTruth[] = [];

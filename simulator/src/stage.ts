@@ -12,7 +12,7 @@ const historyBatchMs = 6 * hourMs;
 // An attack that begins at the very end would be cut off.
 const lastStart = 0.75;
 
-// The seeds of stages. Whoever changes a rule, a feature or a model may look at the first ones only.
+// The seeds of stages. Use only the first ones to tune a rule, a feature or a model.
 export const stageSeeds = {
   tune: ["stage-tune-1", "stage-tune-2", "stage-tune-3", "stage-tune-4"],
   heldOut: ["stage-held-out-1", "stage-held-out-2", "stage-held-out-3"],
@@ -31,7 +31,7 @@ export type StageOptions = {
   batchMs?: number;
 };
 
-// A shop with payments, first with a history, then with an unusual scene or with attacks, and with what later becomes known.
+// A shop with payments. It first has a history, and then an unusual scene or attacks, with the frauds that later become known.
 export function* stageDeliveries(options: StageOptions): Generator<Delivery> {
   const { seed, period, scene: kind, attacks, appKey, origin, batchMs = 1000, sendIntervalMs = 5000 } = options;
   const { startMs, measuredMs, endMs } = period;

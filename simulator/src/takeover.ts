@@ -18,7 +18,7 @@ import type { Random } from "./random.ts";
 import type { Shop } from "./shop.ts";
 import { humanRhythm, Visit } from "./visit.ts";
 
-export type Disguise = { device: Device; ip: string; zoneMinutes: number };
+type Disguise = { device: Device; ip: string; zoneMinutes: number };
 
 // How much of the victim each kind of thief knows and imitates.
 export const disguises: Record<string, (shop: Shop, random: Random, victim: Person, nowMs: number) => Disguise> = {

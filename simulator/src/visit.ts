@@ -48,7 +48,7 @@ export type Visitor = {
   // False for a program that talks to the shop's servers and has no browser to run the SDK.
   hasBrowser?: boolean;
   scrolls?: number;
-  // A visit by which an attacker only prepares. Nobody will report it.
+  // A visit in which an attacker only prepares an attack. Nobody will report it.
   isPrelude?: boolean;
   truth: { kind: "genuine" } | { kind: AttackKind; attack_id: string };
 };

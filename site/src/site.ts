@@ -20,9 +20,11 @@ const groups = [
     pages: [
       "send-from-a-server",
       "send-from-a-browser",
+      "import-your-history",
       "signed-identity",
       "review-and-close",
       "labels",
+      "models",
       "webhooks",
       "rules-and-backtests",
       "keycloak",

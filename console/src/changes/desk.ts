@@ -3,7 +3,14 @@ import type { Outbox } from "./outbox.ts";
 
 export type Disposition = NonNullable<CaseChange["disposition"]>;
 // A person's decision about the version of the case that this person saw.
-export type Verdict = { case_id: string; case_version: number; disposition: Disposition; reason: string };
+export type Verdict = {
+  case_id: string;
+  case_version: number;
+  disposition: Disposition;
+  reason: string;
+  // Whether the cases that the attack opened are closed with the same outcome.
+  isForMembers?: boolean;
+};
 
 export type Desk = {
   // This client does not retry. The outbox retries and shows that it does.
@@ -25,8 +32,14 @@ export type Reopening = { kind: "reopened"; found: Case } | { kind: "changed"; f
 const contendedMax = 3;
 
 export async function closeCase(desk: Desk, verdict: Verdict, onDelay?: () => void): Promise<Closing> {
-  const { case_id, case_version, disposition, reason } = verdict;
-  const body: CaseChange = { status: "CLOSED", case_version, disposition, ...(reason !== "" && { reason }) };
+  const { case_id, case_version, disposition, reason, isForMembers = false } = verdict;
+  const body: CaseChange = {
+    status: "CLOSED",
+    case_version,
+    disposition,
+    ...(reason !== "" && { reason }),
+    ...(isForMembers && { members: "same" }),
+  };
   const change = await changeCase(desk, case_id, body, { label: "Closing a case", onDelay });
   if (change.kind !== "done") return change.kind === "changed" ? whoseClosing(change.found) : change;
   // Closing a closed case returns the case unchanged, so the version shows whether this call closed it.

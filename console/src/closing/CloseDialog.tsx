@@ -1,6 +1,6 @@
 import type { Case } from "@casehound/client";
 import { useState } from "react";
-import { caseName } from "../parts/account-name.ts";
+import { subjectCaseName } from "../parts/subject.ts";
 import { Button, Kbd } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Alert } from "../parts/Field.tsx";
@@ -28,6 +28,8 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
     const known = readDraft(id);
     return first === null ? known : { ...known, disposition: first };
   });
+  const [isForMembers, setForMembers] = useState(false);
+  const entered = seen.details.members?.entered ?? 0;
   const write = (next: Draft) => {
     setDraft(next);
     saveDraft(id, next);
@@ -35,12 +37,12 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
   const submit = (version: number) => {
     const { disposition, reason } = draft;
     if (disposition === null || isBusy) return;
-    onSubmit({ case_id: id, case_version: version, disposition, reason: reason.trim() });
+    onSubmit({ case_id: id, case_version: version, disposition, reason: reason.trim(), isForMembers });
   };
   const send = () => submit((conflict ?? seen).case_version);
   return (
     <Dialog
-      title={`Close ${caseName(seen.website_account_id)}`}
+      title={`Close ${subjectCaseName(seen.website_account_id, seen.details.subject)}`}
       onClose={onClose}
       footer={
         <>
@@ -69,6 +71,23 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
         <p className="line-clamp-3 text-sm text-soft">{seen.details.summary}</p>
       </div>
       <VerdictFields draft={draft} onDraft={write} onSubmit={conflict ? () => {} : send} isDisabled={isBusy} />
+      {entered > 0 && (
+        <label className="mt-4 flex items-start gap-2">
+          <input
+            type="checkbox"
+            className="mt-1 size-4 accent-accent"
+            checked={isForMembers}
+            disabled={isBusy}
+            onChange={(event) => setForMembers(event.target.checked)}
+          />
+          <span>
+            Decide the same for {entered === 1 ? "the account that was entered" : `all ${entered} accounts that were entered`}
+            <span className="block text-xs text-faint">
+              Also closes the open cases that this attack opened. Cases that were opened for another reason stay open.
+            </span>
+          </span>
+        </label>
+      )}
       <GuideLink page="investigators#decide" about="closing a case" className="mt-3 text-xs" />
     </Dialog>
   );

@@ -1,16 +1,17 @@
 import type { Case } from "@casehound/client";
 import { useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef } from "react";
-import { accountName, caseName } from "../parts/account-name.ts";
+import { accountName } from "../parts/account-name.ts";
 import { dispositionWords } from "../parts/Badges.tsx";
 import { offerUndo, withdrawUndo } from "../parts/offers.ts";
 import { wordsOf } from "../parts/States.tsx";
+import { subjectCaseName } from "../parts/subject.ts";
 import { dismissToast, toast } from "../parts/Toasts.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
 import { reopenCase, type Desk, type Reopening } from "../changes/desk.ts";
 
 // A case with the version that closing it produced.
-export type ClosedCase = Pick<Case, "case_id" | "case_version" | "website_account_id">;
+export type ClosedCase = Pick<Case, "case_id" | "case_version" | "website_account_id"> & Partial<Pick<Case, "details">>;
 type UndoContext = { desk: Desk; cache: QueryClient };
 type Tried = { closed: ClosedCase; result: Reopening };
 
@@ -36,6 +37,11 @@ export function tellClosedBefore(closed: Case): void {
   });
 }
 
+// A bulk close knows only the rows of the list, which do not name what a case is about.
+function nameOf({ website_account_id: account, details }: ClosedCase): string {
+  return subjectCaseName(account, details?.subject);
+}
+
 function outcomeWords({ current_state: { disposition } }: Case): string {
   return disposition ? ` as ${dispositionWords[disposition].toLowerCase()}` : "";
 }
@@ -59,10 +65,12 @@ export function useReopening() {
   return useMemo(() => {
     const place: UndoContext = { desk, cache };
     return {
-      offerOne: (closed: Case) =>
+      offerOne: (closed: Case, isForMembers: boolean) =>
         offerUndo(desk, {
           about: closed.case_id,
-          words: `Closed ${caseName(closed.website_account_id)}${outcomeWords(closed)}.`,
+          words: isForMembers
+            ? `Closed ${nameOf(closed)}${outcomeWords(closed)}. The cases of its accounts are being closed too. Undo reopens only the attack's case.`
+            : `Closed ${nameOf(closed)}${outcomeWords(closed)}.`,
           undo: () => void reopenOne(place, closed, true),
         }),
       offerMany: (closed: readonly ClosedCase[]) =>
@@ -86,7 +94,7 @@ async function reopenOne({ desk, cache }: UndoContext, closed: ClosedCase, isUnd
     return;
   }
   tell([result.found]);
-  toast({ kind: "done", words: `${capital(caseName(closed.website_account_id))} is open again.` });
+  toast({ kind: "done", words: `${capital(nameOf(closed))} is open again.` });
 }
 
 // The API has no bulk reopen, so reopen a few at a time and report one combined result.

@@ -1,9 +1,9 @@
 import type { Case } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import { caseName } from "../parts/account-name.ts";
 import { undoLast } from "../parts/offers.ts";
 import { wordsOf } from "../parts/States.tsx";
+import { subjectCaseName } from "../parts/subject.ts";
 import { toast } from "../parts/Toasts.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
 import { closeCase, type Closing, type Disposition, type Verdict } from "../changes/desk.ts";
@@ -39,14 +39,14 @@ export function useClosing(watch: ClosingEvents): {
   const { offerOne, reopen } = useReopening();
   useReopened(watch.onReopened);
 
-  function finish(seen: Case, result: Closing): void {
+  function finish(seen: Case, result: Closing, isForMembers = false): void {
     const isShown = latest.current.opened?.seen.case_id === seen.case_id;
     if (result.kind === "closed" || result.kind === "already-closed") {
       know(result.found);
       dropDraft(seen.case_id);
       if (isShown) setOpened(null);
       latest.current.watch.onClosed(result.found);
-      if (result.kind === "closed") offerOne(result.found);
+      if (result.kind === "closed") offerOne(result.found, isForMembers);
       else tellClosedBefore(result.found);
       return;
     }
@@ -70,7 +70,7 @@ export function useClosing(watch: ClosingEvents): {
     try {
       const result = await closeCase(desk, verdict, onDelay);
       if (isDelayed) latest.current.watch.onUnsaved?.(id, true);
-      finish(seen, result);
+      finish(seen, result, verdict.isForMembers);
     } catch (error) {
       if (isDelayed) latest.current.watch.onUnsaved?.(id, true);
       finish(seen, { kind: "refused", words: wordsOf(error) });
@@ -92,7 +92,7 @@ export function useClosing(watch: ClosingEvents): {
 
 // The person has moved on, so report the failure in a toast and do not take the focus.
 function tellLater({ seen, conflict, problem }: Opened, onReview: () => void): void {
-  const name = caseName(seen.website_account_id);
+  const name = subjectCaseName(seen.website_account_id, seen.details.subject);
   const words = conflict ? `Not closed: ${name}. It changed since you looked.` : `Not closed: ${name}. ${problem ?? ""}`;
   toast({ kind: "problem", words: `${words} Your draft is kept.`, action: { name: "Review", run: onReview } });
 }

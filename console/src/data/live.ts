@@ -1,10 +1,10 @@
-import { OwnStream, streamPath, type Hearer, type LiveEvent, type LiveState } from "./own-stream.ts";
+import { OwnStream, streamPath, type GuardedNoun, type Hearer, type LiveEvent, type LiveState } from "./own-stream.ts";
 import { SharedStream, canShare } from "./shared-stream.ts";
 
 export type { LiveEvent };
 
 // Everything the tab reads already includes the events up to `lastEventId`.
-type Reader = { tenant: string; userId: string; isAllowed: boolean; hasPeople: boolean; lastEventId: number };
+type Reader = { tenant: string; userId: string; isAllowed: boolean; guarded: GuardedNoun[]; lastEventId: number };
 
 // Live events. All of a person's tabs in one browser share one connection. If the browser cannot share it, each tab opens its
 // own.
@@ -17,8 +17,8 @@ export class LiveStream {
   readonly #hearer: Hearer;
   #state: LiveState;
 
-  constructor({ tenant, userId, isAllowed, hasPeople, lastEventId }: Reader) {
-    this.#path = streamPath(tenant, hasPeople);
+  constructor({ tenant, userId, isAllowed, guarded, lastEventId }: Reader) {
+    this.#path = streamPath(tenant, guarded);
     // Include the whole path, because tabs of an earlier console version may request other event types.
     this.#name = `casehound.live ${userId} ${this.#path}`;
     this.#state = isAllowed ? "connecting" : "not-allowed";

@@ -15,11 +15,12 @@ const againMs = 10_000;
 const typesOf = (nouns: string[]) => eventTypes.filter((type) => nouns.some((noun) => type.startsWith(`${noun}.`)));
 const types = typesOf(["case", "account", "rule", "thresholds"]);
 
-// Requested only for people who may list people.
-const peopleTypes = typesOf(["user"]);
+// Requested only for people who may see them.
+const guardedNouns = ["user", "model"] as const;
+export type GuardedNoun = (typeof guardedNouns)[number];
 
-export function streamPath(tenant: string, hasPeople: boolean): string {
-  const wanted = hasPeople ? [...types, ...peopleTypes] : types;
+export function streamPath(tenant: string, guarded: GuardedNoun[]): string {
+  const wanted = [...types, ...typesOf(guarded)];
   return `/v2/${encodeURIComponent(tenant)}/events/stream?types=${wanted.join(",")}`;
 }
 
@@ -48,7 +49,7 @@ export class OwnStream {
       this.#timer = setTimeout(() => this.open(), againMs);
     });
     source.addEventListener("reset", ({ lastEventId }: MessageEvent<unknown>) => hearer.onReset(Number(lastEventId)));
-    for (const type of [...types, ...peopleTypes]) source.addEventListener(type, (message) => this.#take(message));
+    for (const type of [...types, ...typesOf([...guardedNouns])]) source.addEventListener(type, (message) => this.#take(message));
   }
 
   close(): void {

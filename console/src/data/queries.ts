@@ -38,11 +38,30 @@ export function queriesOf(client: ConsoleClient) {
         queryFn: ({ signal }) => client.call("getCase", { params: { case_id: caseId }, signal }),
         staleTime: half,
       }),
+    // The accounts of an attack.
+    members: (caseId: string) =>
+      infiniteQueryOptions({
+        queryKey: ["case", caseId, "members"],
+        queryFn: ({ pageParam, signal }) => {
+          const query = { limit: pageSize, ...(pageParam && { cursor: pageParam }) };
+          return client.call("listCaseMembers", { params: { case_id: caseId }, query, signal });
+        },
+        initialPageParam: "",
+        getNextPageParam: (last) => last.next_cursor,
+        staleTime: half,
+      }),
     account: (websiteAccountId: string) =>
       queryOptions({
         queryKey: ["account", websiteAccountId],
         queryFn: ({ signal }) => client.call("getEndUserAccount", { params: { website_account_id: websiteAccountId }, signal }),
         staleTime: half,
+      }),
+    // The figures about labels change slowly. A change of the thresholds arrives through the live stream.
+    thresholds: () =>
+      queryOptions({
+        queryKey: ["thresholds"],
+        queryFn: ({ signal }) => client.call("getThresholds", { signal }),
+        staleTime: 10 * half,
       }),
     decision: (predictionId: string) =>
       queryOptions({

@@ -10,12 +10,16 @@ const labelIcons: Record<CaseListItem["primary_fraud_label"], ReactNode> = {
   Organic: <Leaf size={14} aria-hidden />,
 };
 
-// `isShort` shows only the icon in narrow spaces, with the name as its title.
+// `isShort` shows only the last word in a narrow container and only the icon in a very narrow one, with the name as its title.
 export function FraudLabel({ label, isShort = false }: { label: CaseListItem["primary_fraud_label"]; isShort?: boolean }) {
+  const at = isShort ? label.lastIndexOf(" ") + 1 : 0;
   return (
     <span className="inline-flex items-center gap-1.5 whitespace-nowrap" title={label}>
       <span className="text-faint">{labelIcons[label]}</span>
-      <span className={isShort ? "max-xl:sr-only" : ""}>{label}</span>
+      <span className={isShort ? "@max-[44rem]:sr-only" : ""}>
+        {at > 0 && <span className="@max-5xl:sr-only">{label.slice(0, at)}</span>}
+        {label.slice(at)}
+      </span>
     </span>
   );
 }

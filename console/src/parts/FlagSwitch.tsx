@@ -13,14 +13,32 @@ export function FlagSwitch({ flag, isOn, isAllowed, onPress }: Props) {
       role="switch"
       aria-checked={isOn}
       disabled={!isAllowed}
+      title={
+        isOn
+          ? `The account has the flag ${name}. Press to remove it.`
+          : `The account does not have the flag ${name}. Press to set it.`
+      }
       onClick={onPress}
       className={`no-print inline-flex h-8 items-center gap-1.5 rounded-md border px-2.5 text-sm font-medium disabled:opacity-60 ${look}`}
     >
+      <Track isOn={isOn} />
       {icon}
       {name}
       <span className="ml-auto">
         <Kbd>{key.toUpperCase()}</Kbd>
       </span>
     </button>
+  );
+}
+
+// Without the switch, a flag that is off would read as the state of the account.
+function Track({ isOn }: { isOn: boolean }) {
+  return (
+    <span
+      aria-hidden
+      className={`flex h-3.5 w-6 shrink-0 items-center rounded-full p-0.5 ${isOn ? "justify-end bg-bad" : "bg-edge/60"}`}
+    >
+      <span className="size-2.5 rounded-full bg-surface" />
+    </span>
   );
 }

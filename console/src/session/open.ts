@@ -35,7 +35,7 @@ export function openWorkspace(keeper: SessionKeeper, cache: QueryClient, onLeave
       tenant: session.tenant.slug,
       userId: session.user.user_id,
       isAllowed: scopes.has("read:events"),
-      hasPeople: scopes.has("read:users"),
+      guarded: [...(scopes.has("read:users") ? ["user" as const] : []), ...(scopes.has("read:models") ? ["model" as const] : [])],
       lastEventId: session.last_event_id,
     }),
     may: (scope) => scopes.has(scope),
@@ -102,5 +102,6 @@ export function refreshOn(event: LiveEvent, cache: QueryClient): void {
   if (type === "user") void cache.invalidateQueries({ queryKey: ["users"] });
   // Thresholds belong to the tenant.
   if (type === "rule" || type === "tenant") void cache.invalidateQueries({ queryKey: ["rules"] });
+  if (event.type.startsWith("model.")) void cache.invalidateQueries({ queryKey: ["models"] });
   if (event.type === "thresholds.updated") void cache.invalidateQueries({ queryKey: ["thresholds"] });
 }

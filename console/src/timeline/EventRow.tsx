@@ -1,13 +1,14 @@
 import type { ScoredActivity } from "@casehound/client";
 import { Link } from "@tanstack/react-router";
-import { Globe, Server, ShieldCheck } from "lucide-react";
+import { Globe, Server, ShieldCheck, Tag } from "lucide-react";
 import { Score } from "../parts/Score.tsx";
-import { isOccurrence } from "./grouping.ts";
+import { isHarmless, isOccurrence, scoreIn, type CaseEvidence } from "./grouping.ts";
 import { useRuleNames, type Whose } from "./histories.ts";
 import { pathOf, typeWords } from "./words.ts";
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+const knownOn = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 
 type Props = { activity: ScoredActivity; whose: Whose; isChosen: boolean; hasDay?: boolean; hasAddress?: boolean };
@@ -18,15 +19,15 @@ export function eventElementId(activityId: string): string {
 
 // Everything in an event came from a browser or a shop, so it is rendered only as text.
 export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress = true }: Props) {
-  const { activity_id, type, source, occurred_at, score, signs, ip } = activity;
-  const isMarked = isOccurrence(activity, whose.caseId);
-  const edge = isMarked ? "border-l-bad" : "border-l-transparent";
+  const { activity_id, type, source, occurred_at, signs, ip } = activity;
+  const score = scoreIn(whose.evidence, activity);
+  const mark = markOf(activity, whose.evidence);
   const at = new Date(occurred_at);
   return (
     <li
       id={eventElementId(activity_id)}
       tabIndex={-1}
-      className={`grid break-inside-avoid grid-cols-[auto_1rem_minmax(0,1fr)_auto] items-start gap-x-3 border-l-[3px] py-1 pr-4 pl-3 ${edge} ${isChosen ? "bg-chosen" : ""}`}
+      className={`grid break-inside-avoid grid-cols-[auto_1rem_minmax(0,1fr)_auto] items-start gap-x-3 border-l-[3px] py-1 pr-4 pl-3 ${mark?.edge ?? "border-l-transparent"} ${isChosen ? "bg-chosen" : ""}`}
     >
       <time
         dateTime={occurred_at}
@@ -39,7 +40,7 @@ export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress
       <SourceMark source={source} />
       <div className="min-w-0 [overflow-wrap:anywhere]">
         <div className="flex flex-wrap items-baseline gap-x-2">
-          <span className={isMarked ? "font-semibold" : "font-medium"} title={type}>
+          <span className={mark ? "font-semibold" : "font-medium"} title={type}>
             {typeWords(type)}
           </span>
           <Page activity={activity} />
@@ -49,12 +50,47 @@ export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress
         </div>
         <Attributes attributes={activity.attributes} />
         {signs && signs.length > 0 && <p className="text-xs text-soft">Signs: {signs.map(typeWords).join(", ")}</p>}
-        {(isMarked || activity.rules.length > 0) && <Rules rules={activity.rules} isMarked={isMarked} />}
+        <LabelMark label={activity.label} />
+        {(mark || activity.rules.length > 0) && <Rules rules={activity.rules} mark={mark} />}
       </div>
       <span className="flex min-w-18 justify-end">
         {score > 1 ? <Score score={score} /> : <span className="text-faint">1</span>}
       </span>
     </li>
+  );
+}
+
+type Label = NonNullable<ScoredActivity["label"]>;
+
+const labelWords: Record<Label["source"], string> = {
+  case: "decided in a case",
+  api: "labelled by your systems",
+  report: "reported by your server",
+  account_report: "guessed from a report about the account",
+};
+
+// Whether it was a fraud, and who says so.
+function LabelMark({ label }: { label: Label | undefined }) {
+  if (!label) return null;
+  const { fraudulent, source, known_at, case_id } = label;
+  const look = fraudulent ? "bg-bad-soft text-bad" : "bg-good-soft text-good";
+  return (
+    <p className="mt-0.5 flex flex-wrap items-center gap-x-1.5 text-xs text-soft">
+      <strong className={`inline-flex items-center gap-1 rounded px-1.5 font-semibold ${look}`}>
+        <Tag size={12} aria-hidden /> {fraudulent ? "Fraud" : "Not fraud"}
+      </strong>
+      <span>
+        {labelWords[source]}, known since{" "}
+        <time dateTime={known_at} title={date.format(new Date(known_at))}>
+          {knownOn.format(new Date(known_at))}
+        </time>
+      </span>
+      {case_id !== undefined && (
+        <Link to="/cases/$caseId" params={{ caseId: case_id }} className="text-accent hover:underline">
+          Show the case
+        </Link>
+      )}
+    </p>
   );
 }
 
@@ -121,11 +157,19 @@ function Attributes({ attributes }: { attributes: ScoredActivity["attributes"] }
   );
 }
 
-function Rules({ rules, isMarked }: { rules: readonly string[]; isMarked: boolean }) {
+type Mark = { words: string; look: string; edge: string };
+
+function markOf(activity: ScoredActivity, evidence: CaseEvidence | undefined): Mark | null {
+  if (!isOccurrence(activity, evidence)) return null;
+  if (!isHarmless(activity, evidence)) return { words: "Evidence", look: "bg-bad-soft text-bad", edge: "border-l-bad" };
+  return { words: evidence ? "Chosen at random" : "In a case", look: "bg-sunken text-soft", edge: "border-l-edge" };
+}
+
+function Rules({ rules, mark }: { rules: readonly string[]; mark: Mark | null }) {
   const nameOf = useRuleNames();
   return (
     <p className="mt-0.5 flex flex-wrap items-center gap-1 text-xs">
-      {isMarked && <strong className="rounded bg-bad-soft px-1.5 font-semibold text-bad">Evidence</strong>}
+      {mark && <strong className={`rounded px-1.5 font-semibold whitespace-nowrap ${mark.look}`}>{mark.words}</strong>}
       {rules.map((rule) => (
         <span key={rule} title={rule} className="rounded border border-line px-1.5 text-soft">
           {nameOf(rule)}

@@ -1,6 +1,6 @@
 import type { ScoredActivity } from "@casehound/client";
 import { useState, type MouseEvent } from "react";
-import { isOccurrence } from "./grouping.ts";
+import { isHarmless, isOccurrence, scoreIn, type CaseEvidence } from "./grouping.ts";
 import { countWords, durationWords, typeWords } from "./words.ts";
 
 type Point = { activity: ScoredActivity; at: number; y: number; isMarked: boolean; gapMs: number };
@@ -13,14 +13,15 @@ const time = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle
 const inks = ["", "text-risk-1", "text-risk-2", "text-risk-3", "text-risk-4", "text-risk-5"];
 
 // Spaces events evenly, so those in a burst stay distinct. The line breaks at a pause.
-function pointsOf(activities: readonly ScoredActivity[], caseId: string | undefined): Point[] {
+function pointsOf(activities: readonly ScoredActivity[], evidence: CaseEvidence | undefined): Point[] {
   let place = 0;
-  const placed = activities.map((activity, index) => {
+  const placed = activities.map((each, index) => {
+    const activity = { ...each, score: scoreIn(evidence, each) };
     const before = activities[index - 1];
     const gapMs = before ? Date.parse(activity.occurred_at) - Date.parse(before.occurred_at) : 0;
     const isPause = gapMs >= pauseMs;
     place += index === 0 ? 0 : isPause ? pauseSteps : 1;
-    return { activity, place, isMarked: isOccurrence(activity, caseId), gapMs: isPause ? gapMs : 0 };
+    return { activity, place, isMarked: isOccurrence(activity, evidence), gapMs: isPause ? gapMs : 0 };
   });
   const last = Math.max(1, place);
   return placed.map(({ place: at, ...rest }) => ({ ...rest, at: (at / last) * 100, y: heightOf(rest.activity.score) }));
@@ -36,17 +37,18 @@ function pathOfPoints(points: readonly Point[]): string {
 
 type Props = {
   activities: readonly ScoredActivity[];
-  caseId?: string;
+  evidence?: CaseEvidence;
   chosen: string | undefined;
   onChoose: (activityId: string) => void;
 };
 
 // The score of each event, in order. The list below has the same in words, and a click leads to it.
-export function ScoreLine({ activities, caseId, chosen, onChoose }: Props) {
+export function ScoreLine({ activities, evidence, chosen, onChoose }: Props) {
   const [hovered, setHovered] = useState<Point | null>(null);
-  const points = pointsOf(activities, caseId);
+  const points = pointsOf(activities, evidence);
   if (points.length < 2) return null;
   const marked = points.filter(({ isMarked }) => isMarked);
+  const strong = marked.filter(({ activity }) => !isHarmless(activity, evidence));
   const nearest = (event: MouseEvent<HTMLElement>) => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
     const at = ((event.clientX - left) / width) * 100;
@@ -69,7 +71,7 @@ export function ScoreLine({ activities, caseId, chosen, onChoose }: Props) {
             <Grid />
             <svg
               role="img"
-              aria-label={`Scores of ${countWords(points.length, "event")}, the highest ${highest} of 5; ${countWords(marked.length, "piece", "pieces")} of evidence`}
+              aria-label={`Scores of ${countWords(points.length, "event")}, the highest ${highest} of 5; ${countWords(strong.length, "piece", "pieces")} of evidence`}
               viewBox="0 0 100 100"
               preserveAspectRatio="none"
               className="absolute inset-0 size-full overflow-visible text-accent"
@@ -106,7 +108,7 @@ export function ScoreLine({ activities, caseId, chosen, onChoose }: Props) {
         </div>
       </div>
       <figcaption className="mt-1 flex flex-wrap justify-between gap-x-4 pl-6 text-xs text-faint">
-        {shown ? <Told point={shown} /> : <Ends points={points} />}
+        {shown ? <Told point={shown} /> : <Ends points={points} hasEvidence={strong.length > 0} />}
       </figcaption>
     </figure>
   );
@@ -165,11 +167,16 @@ function Told({ point: { activity } }: { point: Point }) {
   );
 }
 
-function Ends({ points }: { points: readonly Point[] }) {
+function Ends({ points, hasEvidence }: { points: readonly Point[]; hasEvidence: boolean }) {
   const at = (point: Point | undefined) => (point ? time.format(new Date(point.activity.occurred_at)) : "");
   return (
     <>
       <span>{at(points[0])}</span>
+      {hasEvidence && (
+        <span className="inline-flex items-center gap-1.5">
+          <span aria-hidden className="size-2 rotate-45 rounded-[1px] bg-bad" /> evidence
+        </span>
+      )}
       <span>{at(points.at(-1))}</span>
     </>
   );

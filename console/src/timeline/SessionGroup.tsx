@@ -5,7 +5,7 @@ import { useEffect, useId, useMemo, type ReactNode } from "react";
 import { Button } from "../parts/Button.tsx";
 import { wordsOf } from "../parts/States.tsx";
 import { EventRow } from "./EventRow.tsx";
-import { inOrder, isOccurrence, noSession, rowsOf, type Group } from "./grouping.ts";
+import { inOrder, isHarmless, isOccurrence, noSession, rowsOf, type Group } from "./grouping.ts";
 import { useHistories, type Whose } from "./histories.ts";
 import { agentWords, countWords, durationWords } from "./words.ts";
 
@@ -30,7 +30,8 @@ type Props = {
 
 export function SessionGroup({ group, whose, isOpen, onToggle, chosen, onRead }: Props) {
   const id = useId();
-  const marked = group.own.filter((each) => isOccurrence(each, whose.caseId));
+  const marked = group.own.filter((each) => isOccurrence(each, whose.evidence));
+  const evidence = marked.filter((each) => !isHarmless(each, whose.evidence));
   return (
     <li className="border-t border-line first:border-t-0">
       <h3>
@@ -47,9 +48,9 @@ export function SessionGroup({ group, whose, isOpen, onToggle, chosen, onRead }:
             className={`no-print mt-0.5 shrink-0 text-faint transition-transform ${isOpen ? "rotate-90" : ""}`}
           />
           <Heading group={group} />
-          {marked.length > 0 && (
+          {evidence.length > 0 && (
             <span className="rounded bg-bad-soft px-1.5 text-xs font-semibold whitespace-nowrap text-bad">
-              {countWords(marked.length, "piece", "pieces")} of evidence
+              {countWords(evidence.length, "piece", "pieces")} of evidence
             </span>
           )}
         </button>

@@ -26,7 +26,7 @@ type Props = {
 export function Timeline({ groups, whose, chosen, onRead, isQuiet = false }: Props) {
   const [pressed, setPressed] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [isWhole, setWhole] = useState(false);
-  const telling = groups.filter(({ own }) => own.some((each) => isOccurrence(each, whose.caseId)));
+  const telling = groups.filter(({ own }) => own.some((each) => isOccurrence(each, whose.evidence)));
   const first = new Set((telling.length > 0 ? telling : groups).slice(-openAtFirst).map(({ id }) => id));
   const home = groups.find(({ own }) => own.some((each) => each.activity_id === chosen));
   const homeId = home?.id;

@@ -1,4 +1,5 @@
 import type { ScoredActivity, Session } from "@casehound/client";
+import { suspiciousScore } from "../parts/RandomCheck.tsx";
 
 // One session with its activities. If `session` is null, these are an account's activities outside any session.
 export type Group = {
@@ -29,15 +30,30 @@ export function groupsOf(sessions: readonly Session[], activities: readonly Scor
   return [...known, ...others].toSorted((a, b) => Date.parse(a.lastAt) - Date.parse(b.lastAt));
 }
 
+// Activities with the same time stay in the given order, so pages of the API, which are newest first, must be reversed before.
 export function inOrder(activities: readonly ScoredActivity[]): ScoredActivity[] {
   const once = new Map(activities.map((each) => [each.activity_id, each]));
   return [...once.values()].toSorted((a, b) => Date.parse(a.occurred_at) - Date.parse(b.occurred_at));
 }
 
+// The evidence of a case: the score that each decision has there. One activity can be evidence in several cases with different
+// scores, and it names only one of them.
+export type CaseEvidence = { caseId: string; scores: ReadonlyMap<string, number> };
+
 // Whether the activity produced evidence. For a case, evidence of another case in the same session does not count.
-export function isOccurrence(activity: ScoredActivity, caseId: string | undefined): boolean {
-  if (activity.prediction_id === undefined) return false;
-  return caseId === undefined || activity.case_id === undefined || activity.case_id === caseId;
+export function isOccurrence({ prediction_id, case_id }: ScoredActivity, evidence: CaseEvidence | undefined): boolean {
+  if (prediction_id === undefined) return false;
+  if (!evidence || case_id === undefined) return true;
+  return case_id === evidence.caseId || evidence.scores.has(prediction_id);
+}
+
+export function scoreIn(evidence: CaseEvidence | undefined, { prediction_id = "", score }: ScoredActivity): number {
+  return evidence?.scores.get(prediction_id) ?? score;
+}
+
+// Whether the activity does not speak against anybody although it is in a case. A random check is such a case.
+export function isHarmless(activity: ScoredActivity, evidence: CaseEvidence | undefined): boolean {
+  return scoreIn(evidence, activity) < suspiciousScore;
 }
 
 // The session's events read so far, followed by the account's own later events. So the important ones show before everything is

@@ -2,6 +2,7 @@ import { useQuery, type QueryKey } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { historiesOf, type Histories } from "../data/histories.ts";
 import { useWorkspace } from "../session/workspace.tsx";
+import type { CaseEvidence } from "./grouping.ts";
 
 export function useHistories(): Histories {
   const { client } = useWorkspace();
@@ -16,4 +17,4 @@ export function useRuleNames(): (ruleId: string) => string {
 }
 
 // Whose timeline it is. The account's own events are highlighted, and the sessions read are cached under this key.
-export type Whose = { key: QueryKey; websiteAccountId: string; caseId?: string };
+export type Whose = { key: QueryKey; websiteAccountId: string; evidence?: CaseEvidence };

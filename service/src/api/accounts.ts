@@ -6,6 +6,7 @@ import { saveBlockedFlag, saveCases, type LockedCase } from "../db/cases.ts";
 import type { Queryable } from "../db/postgres/database.ts";
 import { deleteEvidenceNaming, eraseAccountTraces, eraseFromReplies, lockCasesNaming } from "../db/erasure.ts";
 import { appendEvents, eraseAccountFromEvents } from "../db/events.ts";
+import { hasHistoryOf } from "../db/history.ts";
 import { eraseFromInbox, hasParcels, listParcelsOf } from "../db/inbox-erasure.ts";
 import { listAccounts, type AccountFilter } from "../db/lists.ts";
 import {
@@ -108,13 +109,14 @@ async function update(services: Services, { caller, params, body }: Call<Account
 const scoringWaitMs = 2_000;
 const scoringPollMs = 25;
 
-// Gives the engine time to score activity that was accepted before the erasure. Returns whether there was any.
+// Gives the engine time to score activity that was accepted before the erasure. Returns whether there was any. It does not
+// wait for imported history, because no case depends on it.
 async function awaitScoring({ database }: Services, tenantId: string, id: string): Promise<boolean> {
   const parcels = await listParcelsOf(database, tenantId, id);
   const until = performance.now() + scoringWaitMs;
   while (parcels.length > 0 && performance.now() < until && (await hasParcels(database, tenantId, parcels)))
     await sleep(scoringPollMs);
-  return parcels.length > 0;
+  return parcels.length > 0 || hasHistoryOf(database, tenantId, id);
 }
 
 async function erase(services: Services, { caller, params }: Call): Promise<Reply> {

@@ -1,21 +1,26 @@
 import { Type } from "typebox";
-import { ActivityBatch, userAgentCharactersMax, type RecordedActivity } from "../domain/activity.ts";
+import { ActivityBatch, userAgentCharactersMax, type Activity, type RecordedActivity } from "../domain/activity.ts";
 import { firstCharacters, shownTime } from "../domain/field.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./http/problem.ts";
 
 const bodyBytesMax = 2 * 1024 * 1024;
 
-async function accept(services: Services, { caller, body }: Call<ActivityBatch>): Promise<Reply> {
-  const receivedAt = services.now();
-  // Times are stored as they are shown, to the millisecond.
-  const activities = body.activities.map((each): RecordedActivity => ({
-    ...each,
-    ...(each.user_agent !== undefined && { user_agent: firstCharacters(each.user_agent, userAgentCharactersMax) }),
-    occurred_at: shownTime(each.occurred_at),
+// Times are stored as they are shown, to the millisecond.
+export function recorded(activity: Activity, receivedAt: string): RecordedActivity {
+  const { user_agent: agent, occurred_at } = activity;
+  return {
+    ...activity,
+    ...(agent !== undefined && { user_agent: firstCharacters(agent, userAgentCharactersMax) }),
+    occurred_at: shownTime(occurred_at),
     origin: "server",
     received_at: receivedAt,
-  }));
+  };
+}
+
+async function accept(services: Services, { caller, body }: Call<ActivityBatch>): Promise<Reply> {
+  const receivedAt = services.now();
+  const activities = body.activities.map((each) => recorded(each, receivedAt));
   const inserted = await services.acceptTogether(caller.tenant_id, activities);
   return dataReply({ accepted: inserted.accepted, duplicates: inserted.duplicates }, 202);
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { insertMemberCloses } from "../db/case-members.ts";
 import {
   caseText,
   findOpenCaseId,
@@ -59,7 +60,8 @@ export async function updateCase(services: Services, { caller, params, body, key
     now: services.now(),
   };
   const wanted = { id, change: body };
-  const mayShare = body.status === "CLOSED" && claim.caseId !== null;
+  // A name that is not in the case is a 422, which leaves its key free. In a batch it would fail the other closes too.
+  const mayShare = body.status === "CLOSED" && claim.caseId !== null && body.occurrence_ids === undefined;
   const shared = mayShare ? await services.closeTogether(caller.tenant_id, { ...wanted, caller, claim }) : null;
   if (shared) return shared;
   return updateUnderKey(services, { caller, claim, wanted: [wanted] }, ([only]) =>
@@ -171,7 +173,21 @@ function secondOpen(other: string): Failure {
 // The statements are sent one after the other, the event log last.
 function save(tx: Transaction, tenantId: string, { outcomes, changed }: Decided): Promise<unknown> {
   const events = outcomes.flatMap(({ result }) => (result instanceof Failure ? [] : result.events));
-  return Promise.all([saveCases(tx, tenantId, changed), saveOutcomes(tx, tenantId, changed), appendEvents(tx, tenantId, events)]);
+  return Promise.all([
+    saveCases(tx, tenantId, changed),
+    saveOutcomes(tx, tenantId, changed),
+    insertMemberCloses(
+      tx,
+      tenantId,
+      outcomes.filter(closesMembers).map(({ update }) => update.id),
+    ),
+    appendEvents(tx, tenantId, events),
+  ]);
+}
+
+// Closing a closed case closes no members either.
+function closesMembers({ update, result }: Outcome): boolean {
+  return update.change.members === "same" && !(result instanceof Failure) && result.events.length > 0;
 }
 
 // These failures are stored under the key, as a success is. Any other failure leaves the key free.

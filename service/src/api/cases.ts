@@ -1,11 +1,13 @@
 import { Type } from "typebox";
 import { caseSorts, filterParameters, toFilter, type CasePosition, type CaseSort } from "../db/case-filters.ts";
+import { listMembers, type MemberPlace } from "../db/case-members.ts";
 import { listCases } from "../db/lists.ts";
-import { BulkClose, BulkCloseResult, Case, CaseChange, CaseListItem, dispositionFaults } from "../domain/case.ts";
+import { BulkClose, BulkCloseResult, Case, CaseChange, CaseListItem, closeFaults } from "../domain/case.ts";
 import { Failure, notFound } from "../domain/failure.ts";
+import { CaseMember } from "../domain/member.ts";
 import { caseReply, fingerprint, updateCase, updateUnderKey, type Outcome } from "./case-update.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
-import { Cursor, Limit, listReply, listSignature, pageOf } from "./http/page.ts";
+import { Cursor, Limit, PageQuery, listPage, listReply, listSignature, pageOf } from "./http/page.ts";
 import { problemMembers, type Reply } from "./http/problem.ts";
 
 const CaseQuery = Type.Object({
@@ -59,6 +61,21 @@ function bulkResult({ update: { id: case_id }, result }: Outcome) {
   return { case_id, status, type, current_version };
 }
 
+async function members(services: Services, call: Call): Promise<Reply> {
+  const { tenant_id: tenantId } = call.caller;
+  const id = call.params["case_id"] ?? "";
+  if (!(await services.findCase(tenantId, id))) throw notFound("Case", id);
+  return listPage<CaseMember, MemberPlace>(services, call, {
+    id: "listCaseMembers",
+    path: `/cases/${encodeURIComponent(id)}/members`,
+    name: "members",
+    key: { id },
+    read: (after, limit) => listMembers(services.database, tenantId, { case_id: id, after, limit }),
+    positionOf: ({ state, website_account_id }) => [state, website_account_id],
+    show: (found) => found,
+  });
+}
+
 const exampleId = "019a8b1c-0000-7000-8000-000000000000";
 
 export const caseOperations: Operation[] = [
@@ -87,6 +104,20 @@ export const caseOperations: Operation[] = [
     handle: read,
   }),
   operation({
+    id: "listCaseMembers",
+    method: "GET",
+    path: "/cases/{case_id}/members",
+    scope: "read:case",
+    tag: "Cases",
+    summary: "List the accounts of an attack",
+    description:
+      "Lists the accounts of a case about a source, a campaign, a payee or an instrument. The list begins when the attack is recognized. Entered accounts come first, then created accounts, then attacked accounts. They are not suspects. Accounts that were listed longer ago than the retention period are left out, but the case's count still includes them.",
+    query: PageQuery,
+    success: pageOf("members", CaseMember, "A page of accounts"),
+    problems: ["bad-request", "item-not-found"],
+    handle: members,
+  }),
+  operation({
     id: "updateCase",
     method: "PUT",
     path: "/cases/{case_id}",
@@ -94,9 +125,9 @@ export const caseOperations: Operation[] = [
     tag: "Cases",
     summary: "Close or reopen a case",
     description:
-      "Applies only if case_version is the current one. A repeat with the same Idempotency-Key and body returns the first result, marked by Idempotent-Replayed, and applies nothing again. A 409 that names a version or another case is stored under its key as well, so use a new key after it. Closing a closed case, or opening an open one, changes nothing, not even its reason.",
+      "Applies only if case_version is the current one. A repeat with the same Idempotency-Key and body returns the first result, marked by Idempotent-Replayed, and applies nothing again. A 409 that names a version or another case is stored under its key as well, so use a new key after it. Closing a closed case, or opening an open one, changes nothing, not even its reason or its disposition.",
     body: CaseChange,
-    faults: dispositionFaults,
+    faults: closeFaults,
     wantsKey: true,
     precondition: "case_version",
     success: {

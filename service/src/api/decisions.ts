@@ -18,13 +18,16 @@ async function read(services: Services, { caller, params }: Call): Promise<Reply
   const named = [...Object.entries(decision.r ?? {}), ...Object.entries(decision.s ?? {})];
   const wanted = named.map(([rule_id, rule_version]) => ({ rule_id, rule_version }));
   const versions = await findRuleVersions(services.database, caller.tenant_id, wanted);
+  const modelId = decision.m?.[0];
+  const model =
+    modelId === undefined ? undefined : await services.servedModels.find(services.database, caller.tenant_id, modelId);
   const { type, document } = found;
   return dataReply({
     prediction_id: id,
     ...(found.case_id !== null && { case_id: found.case_id }),
     activity: activityOf(found),
     score: found.score,
-    ...explain({ decision, attributes: attributesOf(document), type, versions }),
+    ...explain({ decision, attributes: attributesOf(document), type, versions, ...(model && { model }) }),
   });
 }
 

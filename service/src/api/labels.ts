@@ -12,8 +12,9 @@ import {
 } from "../db/labels.ts";
 import { timeOf } from "../domain/activity.ts";
 import { shownTime, Time } from "../domain/field.ts";
-import { Label, LabelBatch, LabelBatchResult, labelFaults, labelSources, sourcesByRank } from "../domain/label.ts";
-import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
+import { Label, LabelBatch, LabelBatchResult, labelFaults, labelSources, sourcesByRank, type NewLabel } from "../domain/label.ts";
+import type { Queryable } from "../db/postgres/database.ts";
+import { dataReply, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
 import { Cursor, Limit, listPage, pageOf } from "./http/page.ts";
 import type { Reply } from "./http/problem.ts";
 import { invalid } from "./http/validate.ts";
@@ -25,45 +26,52 @@ async function create(services: Services, { caller, body }: Call<LabelBatch>): P
   const faults = labelFaults(body, Date.parse(now));
   if (faults.length > 0) throw invalid(faults);
   const { labels } = body;
-  return services.database.transaction(async (tx) => {
-    const tenantId = caller.tenant_id;
-    const byId = await lockRatedById(tx, tenantId, definedOf(labels.map((each) => each.activity_id)));
-    const byOrder = await lockRatedOfOrders(tx, tenantId, definedOf(labels.map((each) => each.order_id)));
-    const found = labels.map(({ activity_id, order_id }) =>
-      activity_id === undefined ? byOrder.get(order_id ?? "") : byId.get(activity_id),
-    );
-    // If a request labels an activity twice, the last label counts.
-    const rows = new Map<string, { row: NewLabelRow; index: number }>();
-    for (const [index, { fraudulent, known_at }] of labels.entries()) {
-      const known = known_at === undefined ? now : shownTime(known_at);
-      for (const activity of found[index] ?? []) {
-        const event_at = new Date(timeOf(activity)).toISOString();
-        const told = { y: fraudulent ? (1 as const) : (0 as const), event_at, labelled_at: now, known_at: known };
-        const from = { source: "api" as const, weight: labelSources.api.weight, case_id: null, case_version: null };
-        rows.set(activity.id_key, { row: { activity, ...told, ...from, actor: caller.actor }, index });
-      }
+  return services.database.transaction(async (tx) => dataReply(await storeLabels(tx, { caller, now }, labels)));
+}
+
+// Stores labels and the event that says how many, in the caller's transaction.
+export async function storeLabels(
+  tx: Queryable,
+  { caller, now }: { caller: Caller; now: string },
+  labels: readonly NewLabel[],
+): Promise<LabelBatchResult> {
+  const tenantId = caller.tenant_id;
+  const byId = await lockRatedById(tx, tenantId, definedOf(labels.map((each) => each.activity_id)));
+  const byOrder = await lockRatedOfOrders(tx, tenantId, definedOf(labels.map((each) => each.order_id)));
+  const found = labels.map(({ activity_id, order_id }) =>
+    activity_id === undefined ? byOrder.get(order_id ?? "") : byId.get(activity_id),
+  );
+  // If a request labels an activity twice, the last label counts.
+  const rows = new Map<string, { row: NewLabelRow; index: number }>();
+  for (const [index, { fraudulent, known_at }] of labels.entries()) {
+    const known = known_at === undefined ? now : shownTime(known_at);
+    for (const activity of found[index] ?? []) {
+      const event_at = new Date(timeOf(activity)).toISOString();
+      const told = { y: fraudulent ? (1 as const) : (0 as const), event_at, labelled_at: now, known_at: known };
+      const from = { source: "api" as const, weight: labelSources.api.weight, case_id: null, case_version: null };
+      rows.set(activity.id_key, { row: { activity, ...told, ...from, actor: caller.actor }, index });
     }
-    const all = [...rows.values()];
-    const changed = await saveLabels(
-      tx,
-      tenantId,
-      all.map(({ row }) => row),
-    );
-    const stored = new Set(all.flatMap(({ row, index }) => (changed.has(row.activity.id_key) ? [index] : [])));
-    const not_found = labels.flatMap((_, index) => (found[index] ? [] : [index]));
-    const result: LabelBatchResult = {
-      stored: stored.size,
-      unchanged: labels.length - not_found.length - stored.size,
-      not_found,
-    };
-    if (stored.size > 0) {
-      const fraudulent = [...stored].filter((index) => labels[index]?.fraudulent === true).length;
-      const resource = { type: "tenant" as const, id: tenantId };
-      const data = { stored: stored.size, fraudulent };
-      await appendEvents(tx, tenantId, [{ type: "labels.stored", occurred_at: now, actor: caller.actor, resource, data }]);
-    }
-    return dataReply(result);
-  });
+  }
+  const all = [...rows.values()];
+  const changed = await saveLabels(
+    tx,
+    tenantId,
+    all.map(({ row }) => row),
+  );
+  const stored = new Set(all.flatMap(({ row, index }) => (changed.has(row.activity.id_key) ? [index] : [])));
+  const not_found = labels.flatMap((_, index) => (found[index] ? [] : [index]));
+  const result: LabelBatchResult = {
+    stored: stored.size,
+    unchanged: labels.length - not_found.length - stored.size,
+    not_found,
+  };
+  if (stored.size > 0) {
+    const fraudulent = [...stored].filter((index) => labels[index]?.fraudulent === true).length;
+    const resource = { type: "tenant" as const, id: tenantId };
+    const data = { stored: stored.size, fraudulent };
+    await appendEvents(tx, tenantId, [{ type: "labels.stored", occurred_at: now, actor: caller.actor, resource, data }]);
+  }
+  return result;
 }
 
 function definedOf(texts: (string | undefined)[]): string[] {

@@ -12,6 +12,8 @@ import type { CursorSeal } from "./http/cursor.ts";
 import type { EventFeed, OnLeave } from "./event-feed.ts";
 import type { Issuer } from "./tokens/issuer.ts";
 import type { Reply } from "./http/problem.ts";
+import type { HistoryRoom } from "./history-room.ts";
+import type { ServedModels } from "./served-models.ts";
 
 // What handlers use. Time and randomness come from here, so the domain needs neither.
 export type Services = {
@@ -32,6 +34,10 @@ export type Services = {
   audit: Audit;
   feed: EventFeed;
   webhooks: { isPrivateAllowed: boolean };
+  // For tenants that have no retention of their own.
+  retentionDays: number;
+  servedModels: ServedModels;
+  historyRoom: HistoryRoom;
 };
 
 export type Audit = (what: string, about: Record<string, unknown>) => void;

@@ -6,12 +6,15 @@ import { clientOperations } from "./clients.ts";
 import { decisionOperations } from "./decisions.ts";
 import { eventOperations } from "./events.ts";
 import { identityOperations } from "./identity.ts";
+import { importOperations } from "./imports.ts";
 import { labelOperations } from "./labels.ts";
 import { linkOperations } from "./links.ts";
+import { modelOperations } from "./models.ts";
 import type { Operation } from "./operation.ts";
 import { overviewOperations } from "./overview.ts";
 import { tenantMetricsOperations } from "./tenant-metrics.ts";
 import { quarantineOperations } from "./quarantine.ts";
+import { randomCheckOperations } from "./random-checks.ts";
 import { ruleOperations } from "./rules.ts";
 import { sessionOperations } from "./sessions.ts";
 import { snippetOperations } from "./snippet.ts";
@@ -32,11 +35,14 @@ export const operations: readonly Operation[] = [
   ...overviewOperations,
   ...accountOperations,
   ...activityOperations,
+  ...importOperations,
   ...labelOperations,
   ...ruleOperations,
   ...thresholdOperations,
   ...backtestOperations,
   ...decisionOperations,
+  ...modelOperations,
+  ...randomCheckOperations,
   ...quarantineOperations,
   ...tenantOperations,
   ...identityOperations,

@@ -49,7 +49,7 @@ async function digests(services: Services, { caller, query }: Call): Promise<Rep
 
 function digestOf(row: DigestRow, linked: LinkedCases | undefined): CaseDigest {
   // Part of a document that this service wrote.
-  const { summary, fraud_labels } = JSON.parse(row.details) as Case["details"];
+  const { summary, fraud_labels, subject, members, random_check } = JSON.parse(row.details) as Case["details"];
   return {
     case_id: row.case_id,
     summary,
@@ -58,6 +58,9 @@ function digestOf(row: DigestRow, linked: LinkedCases | undefined): CaseDigest {
     is_blocked: row.is_blocked ?? false,
     is_quarantined: row.is_quarantined ?? false,
     is_fraudulent: row.is_fraudulent ?? false,
+    ...(subject && { subject }),
+    ...(members && { members: members.count }),
+    ...(random_check && { random_check }),
     linked_cases: linked?.linked_cases ?? 0,
     linked_case_ids: linked?.linked_case_ids ?? [],
   };

@@ -239,7 +239,7 @@ export const ruleOperations: Operation[] = [
     tag: "Detection",
     summary: "Read what a rule hit",
     description:
-      "By day and by subject, while the rule was on and while it was in shadow. Check this before you switch a rule on.",
+      "Returns the hits by day and by subject, while the rule was on and while it was in shadow. Check them before you switch a rule on.",
     query: Type.Object({
       days: Type.Optional(
         Type.Integer({ minimum: 1, maximum: reportDaysMax, default: 7, description: "Days in UTC, today included." }),

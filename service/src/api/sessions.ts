@@ -14,7 +14,7 @@ import { requireAccountId } from "./accounts.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import { PageQuery, listPage, pageOf } from "./http/page.ts";
 import type { Reply } from "./http/problem.ts";
-import { given, requireCase, showActivity } from "./timeline.ts";
+import { given, inOrder, requireCase, showActivities } from "./timeline.ts";
 
 function showClient(client: Partial<BrowserFacts> | null | undefined): Client | undefined {
   if (!client) return undefined;
@@ -70,7 +70,7 @@ async function sessionActivities(services: Services, call: Call): Promise<Reply>
     key: { session_id },
     read: (after, limit) => listActivitiesOfSession(services.database, call.caller.tenant_id, { session_id, from, after, limit }),
     positionOf: ({ occurred_at, id_key }) => ({ occurred_at, id_key }),
-    show: (rows) => rows.map(showActivity),
+    show: (rows) => showActivities(services, call.caller, inOrder(rows, "occurred_at")),
   });
 }
 

@@ -17,6 +17,7 @@ export class StoreGauges {
   readonly #deliveries: Gauge<"state">;
   readonly #disabled: Gauge;
   readonly #limited: Gauge;
+  readonly #drifted: Gauge;
 
   constructor(database: Queryable, registry: Registry) {
     const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
@@ -42,6 +43,7 @@ export class StoreGauges {
       "Webhooks that were disabled because their receivers returned 410 (Gone)",
     );
     this.#limited = gauge("casehound_rules_limited", "Rules that are paused because their patterns take too long");
+    this.#drifted = gauge("casehound_models_drifted", "Models that have drifted");
   }
 
   async read(): Promise<void> {
@@ -58,6 +60,7 @@ export class StoreGauges {
     this.#deliveries.set({ state: "dead" }, found?.deliveries.dead ?? Number.NaN);
     this.#disabled.set(found?.disabledWebhooks ?? Number.NaN);
     this.#limited.set(found?.limitedRules ?? Number.NaN);
+    this.#drifted.set(found?.driftedModels ?? Number.NaN);
   }
 }
 

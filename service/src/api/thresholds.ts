@@ -1,10 +1,28 @@
 import { Type } from "typebox";
+import { countLabels, findBudget, hasDecisions, listDayCounts, saveBudget } from "../db/budget.ts";
 import { appendEvents } from "../db/events.ts";
-import { findSettings, lockSettings, saveThresholds, type Settings } from "../db/rules.ts";
+import { findSettings, listRules, lockSettings, saveThresholds, type Settings } from "../db/rules.ts";
 import { fields, ringSize } from "../detection/catalogue.ts";
-import { StoredThresholds, ThresholdsChange, changeThresholds, defaultThresholds, thresholdFaults } from "../domain/rule.ts";
+import {
+  StoredThresholds,
+  ThresholdsChange,
+  casesPerDay,
+  changeThresholds,
+  defaultThresholds,
+  thresholdsChangeFaults,
+} from "../domain/rule.ts";
+import { Failure } from "../domain/failure.ts";
+import { budgetDays, casesIn, thresholdsFor, type Budgeted, type DayCount } from "../domain/budget.ts";
+import { labelDays, labelSums, type LabelCount } from "../domain/label.ts";
+import { invalid } from "./http/validate.ts";
+import { daysUpTo } from "../domain/rule-report.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./http/problem.ts";
+
+const labelsMin = 20;
+const caseScore = 3;
+const dayMs = 24 * 60 * 60 * 1000;
+const unusable = `cannot be used: there was no activity in the last ${budgetDays} days`;
 
 const Feature = Type.Object(
   {
@@ -35,25 +53,79 @@ function toThresholds({ thresholds, thresholds_version, updated_at, updated_by }
   return { score_2, score_3, score_4, score_5, thresholds_version, updated_at, updated_by };
 }
 
-async function read(services: Services, { caller }: Call): Promise<Reply> {
-  const found = await findSettings(services.database, caller.tenant_id);
+type Asked = { cases_per_day?: number };
+
+async function read(services: Services, { caller, query }: Call<unknown, Asked>): Promise<Reply> {
+  const { database } = services;
+  const { cases_per_day: wanted } = query;
+  const computed = wanted === undefined ? null : await compute(services, caller.tenant_id, wanted);
+  if (computed === "no activity") throw new Failure("bad-request", `The parameter cases_per_day ${unusable}.`);
+  const found = await findSettings(database, caller.tenant_id);
   const untouched = { thresholds: defaultThresholds, thresholds_version: 1, updated_at: services.now(), updated_by: "system" };
-  return dataReply(toThresholds(found ?? untouched));
+  const since = new Date(Date.parse(services.now()) - labelDays * dayMs).toISOString();
+  const [budget, counts] = await Promise.all([
+    findBudget(database, caller.tenant_id),
+    countLabels(database, caller.tenant_id, { since }),
+  ]);
+  const stored = { ...toThresholds(found ?? untouched), ...budgetOf(budget), ...labelledOf(counts) };
+  return dataReply({ ...stored, ...(computed && previewOf(computed, wanted ?? null)) });
+}
+
+function previewOf({ thresholds, expected }: Budgeted, wanted: number | null): Partial<StoredThresholds> {
+  return { ...thresholds, ...budgetOf(wanted), expected_cases_per_day: expected };
+}
+
+function budgetOf(budget: number | null): Pick<StoredThresholds, "cases_per_day"> {
+  return budget === null ? {} : { cases_per_day: budget };
+}
+
+function labelledOf(counts: LabelCount[]): Pick<StoredThresholds, "frauds_of_100" | "labels_by_score"> {
+  const sums = [...labelSums(counts, ({ score }) => score)];
+  // Activity that is in no case gets a label only if it is a fraud, because nobody reports an honest payment.
+  const known = sums.filter(([score, { labels }]) => labels >= labelsMin && score >= caseScore);
+  const shares = known.map(([score, { labels, frauds }]) => [score, Math.round((100 * frauds) / labels)]);
+  return {
+    ...(known.length > 0 && { frauds_of_100: Object.fromEntries(shares) }),
+    labels_by_score: Object.fromEntries(sums.map(([score, { labels }]) => [score, labels])),
+  };
 }
 
 async function update(services: Services, { caller, body }: Call<ThresholdsChange>): Promise<Reply> {
+  const { cases_per_day: budget = null } = body;
+  const computed = budget === null ? null : await compute(services, caller.tenant_id, budget);
+  if (computed === "no activity") throw invalid([{ field: "cases_per_day", message: unusable }]);
   const now = services.now();
   return services.database.transaction(async (tx) => {
-    const found = toThresholds(await lockSettings(tx, caller.tenant_id, now));
-    const changed = changeThresholds(found, body, { name: caller.actor, now });
-    if (changed === found) return dataReply(found);
-    const { thresholds_version, updated_at, updated_by, ...thresholds } = changed;
+    const stored = toThresholds(await lockSettings(tx, caller.tenant_id, now));
+    const found = { ...stored, ...budgetOf(await findBudget(tx, caller.tenant_id)) };
+    const { thresholds_version: version = found.thresholds_version } = body;
+    // Without a budget the body has all thresholds.
+    const { score_2, score_3, score_4, score_5 } = { ...found, ...body, ...computed?.thresholds };
+    const wanted = { score_2, score_3, score_4, score_5, ...budgetOf(budget), thresholds_version: version };
+    const changed = changeThresholds(found, wanted, { name: caller.actor, now });
+    const reply = { ...changed, ...(computed && { expected_cases_per_day: computed.expected }) };
+    if (changed === found) return dataReply(reply);
+    const { thresholds_version, updated_at, updated_by, cases_per_day: _budget, ...thresholds } = changed;
     await saveThresholds(tx, caller.tenant_id, { thresholds, thresholds_version, updated_at, updated_by });
+    await saveBudget(tx, caller.tenant_id, budget);
     const resource = { type: "tenant" as const, id: caller.tenant_id, version: thresholds_version };
-    const event = { type: "thresholds.updated" as const, occurred_at: now, actor: caller.actor, resource, data: thresholds };
+    const data = { ...thresholds, ...budgetOf(budget) };
+    const event = { type: "thresholds.updated" as const, occurred_at: now, actor: caller.actor, resource, data };
     await appendEvents(tx, caller.tenant_id, [event]);
-    return dataReply(changed);
+    return dataReply(reply);
   });
+}
+
+// Reads day by day, so that no statement takes long.
+async function compute({ database, now }: Services, tenantId: string, casesPerDay: number): Promise<Budgeted | "no activity"> {
+  const campaignRules = (await listRules(database, tenantId)).filter(({ about }) => about === "campaign");
+  const rules = campaignRules.map(({ rule_id }) => rule_id);
+  const days: DayCount[][] = [];
+  for (const day of daysUpTo(now(), budgetDays)) {
+    if (!(await hasDecisions(database, tenantId, day))) continue;
+    days.push(await listDayCounts(database, tenantId, { day, campaignRules: rules }));
+  }
+  return days.length === 0 ? "no activity" : thresholdsFor(casesIn(days), { days: days.length, casesPerDay });
 }
 
 export const thresholdOperations: Operation[] = [
@@ -79,9 +151,13 @@ export const thresholdOperations: Operation[] = [
     scope: "read:rules",
     tag: "Detection",
     summary: "Read the thresholds",
-    description: "The lowest log-odds for each score. Below the first threshold the score is 1.",
+    description:
+      "The lowest log-odds for each score. Below the first threshold the score is 1. If there are labels, the response says how many activities with each score were frauds. With `cases_per_day`, the response contains the thresholds that a change to this number would store. Nothing is stored.",
+    query: Type.Object({
+      cases_per_day: Type.Optional({ ...casesPerDay, description: "Previews the thresholds for this number of cases a day." }),
+    }),
     success: { status: 200, description: "The thresholds", schema: StoredThresholds },
-    problems: [],
+    problems: ["bad-request"],
     handle: read,
   }),
   operation({
@@ -91,9 +167,10 @@ export const thresholdOperations: Operation[] = [
     scope: "manage:rules",
     tag: "Detection",
     summary: "Change the thresholds",
-    description: "Each must be higher than the one before it. Activity that was already scored keeps its score.",
+    description:
+      "Each must be higher than the one before it. With `cases_per_day` they are computed instead, as low as that number allows. Activity that was already scored keeps its score.",
     body: ThresholdsChange,
-    faults: thresholdFaults,
+    faults: thresholdsChangeFaults,
     success: { status: 200, description: "The thresholds after the change", schema: StoredThresholds },
     problems: ["bad-request", "item-version-conflict", "transaction-contended"],
     example: { ...defaultThresholds, score_5: 6.5, thresholds_version: 1 },

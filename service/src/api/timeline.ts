@@ -1,3 +1,4 @@
+import { findDecidingLabels } from "../db/labels.ts";
 import {
   listActivitiesOfAccount,
   listActivitiesOfDecisions,
@@ -10,10 +11,11 @@ import type { BrowserFacts, Payment } from "../domain/activity.ts";
 import type { CaseDocument } from "../domain/case.ts";
 import type { StoredDecision } from "../domain/decision.ts";
 import { notFound } from "../domain/failure.ts";
+import { ratedTypes } from "../domain/label.ts";
 import { ScoredActivity } from "../domain/session.ts";
 import { storedSource } from "../domain/source.ts";
 import { requireAccountId } from "./accounts.ts";
-import { operation, type Call, type Operation, type Services } from "./operation.ts";
+import { operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
 import { PageQuery, listPage, pageOf } from "./http/page.ts";
 import type { Reply } from "./http/problem.ts";
 
@@ -30,7 +32,17 @@ export function given<T extends object>(members: T): { [name in keyof T]?: NonNu
   return Object.fromEntries(set) as { [name in keyof T]?: NonNullable<T[name]> };
 }
 
-export function showActivity(row: TimelineRow): ScoredActivity {
+// The log has no order among activities that were received together, so they are put into the order in which they were sent.
+// Newest first, unless `byTime` says that the rows are in chronological order.
+export function inOrder(rows: TimelineRow[], byTime?: "occurred_at"): TimelineRow[] {
+  const [at, sign] = byTime ? ([byTime, 1] as const) : (["received_at", -1] as const);
+  return rows
+    .map((row) => ({ row, place: (JSON.parse(row.document) as { place?: number }).place ?? 0 }))
+    .toSorted((a, b) => sign * (a.row[at] === b.row[at] ? a.place - b.place : a.row[at] < b.row[at] ? -1 : 1))
+    .map(({ row }) => row);
+}
+
+function showActivity(row: TimelineRow): ScoredActivity {
   // Stored with the activity and by the engine.
   const { attributes, browser, source, payment } = JSON.parse(row.document) as {
     attributes?: ScoredActivity["attributes"];
@@ -59,6 +71,20 @@ export function showActivity(row: TimelineRow): ScoredActivity {
   };
 }
 
+export async function showActivities(
+  { database }: Services,
+  { tenant_id, scopes }: Caller,
+  rows: TimelineRow[],
+): Promise<ScoredActivity[]> {
+  const rated = scopes.has("read:labels") ? rows.filter(({ type }) => ratedTypes.includes(type)) : [];
+  const labels = await findDecidingLabels(
+    database,
+    tenant_id,
+    rated.map(({ id_key }) => id_key),
+  );
+  return rows.map((row) => ({ ...showActivity(row), ...given({ label: labels.get(row.id_key) }) }));
+}
+
 export async function requireCase(services: Services, { caller, params }: Call): Promise<CaseDocument> {
   const id = params["case_id"] ?? "";
   const stored = await services.findCase(caller.tenant_id, id);
@@ -68,9 +94,11 @@ export async function requireCase(services: Services, { caller, params }: Call):
 }
 
 async function caseActivities(services: Services, call: Call): Promise<Reply> {
-  const { case_id, website_account_id, fraud_occurrences } = await requireCase(services, call);
+  const { case_id, website_account_id, fraud_occurrences, details } = await requireCase(services, call);
   const occurrences = Object.values(fraud_occurrences);
   const times = occurrences.map((each) => Date.parse(each.generated_at));
+  // A random check is opened the day after its activity, or later.
+  if (details.random_check) times.push(...occurrences.map(({ generated_at, first_at = generated_at }) => Date.parse(first_at)));
   const [first, last] = [Math.min(...times), Math.max(...times)];
   const isUnknown = website_account_id === unknownAccount;
   const span = {
@@ -89,7 +117,7 @@ async function caseActivities(services: Services, call: Call): Promise<Reply> {
         ? listActivitiesOfDecisions(services.database, tenantId, { ...span, prediction_ids, after, limit })
         : listActivitiesOfAccount(services.database, tenantId, { ...span, website_account_id, after, limit }),
     positionOf: ({ received_at, id_key }) => ({ received_at, id_key }),
-    show: (rows) => rows.map(showActivity),
+    show: (rows) => showActivities(services, call.caller, inOrder(rows)),
   });
 }
 
@@ -104,7 +132,7 @@ async function accountActivities(services: Services, call: Call): Promise<Reply>
     read: (after, limit) =>
       listActivitiesOfAccount(services.database, call.caller.tenant_id, { ...span, website_account_id, after, limit }),
     positionOf: ({ received_at, id_key }) => ({ received_at, id_key }),
-    show: (rows) => rows.map(showActivity),
+    show: (rows) => showActivities(services, call.caller, inOrder(rows)),
   });
 }
 
@@ -116,7 +144,7 @@ async function latestActivities(services: Services, call: Call): Promise<Reply> 
     key: {},
     read: (after, limit) => listLatestActivities(services.database, call.caller.tenant_id, { after, limit }),
     positionOf: ({ received_at, id_key }) => ({ received_at, id_key }),
-    show: (rows) => rows.map(showActivity),
+    show: (rows) => showActivities(services, call.caller, inOrder(rows)),
   });
 }
 

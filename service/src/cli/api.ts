@@ -18,6 +18,7 @@ import { mintToken } from "./tokens.ts";
 export const apiOptions: Command["options"] = {
   tenant: tenantOption,
   url: { type: "string", describe: "the service's address (default: from the environment, or as the service stored it)" },
+  "client-id": { type: "string", describe: "the client whose scopes are used (default: the tenant's first client)" },
 };
 
 const readTimeoutMs = 15_000;
@@ -44,7 +45,8 @@ export function overApi(run: (call: ApiCall) => Promise<Outcome>): Command["run"
   return async (call) => {
     const slug = readSlug(textOption(call.options, "tenant") ?? "demo");
     // Minted when it is first needed, so that wrong options are reported first.
-    const token = async () => (await mintToken({ ...call, options: { tenant: slug } })).text;
+    const options = { tenant: slug, "client-id": call.options["client-id"] };
+    const token = async () => (await mintToken({ ...call, options })).text;
     const baseUrl = (textOption(call.options, "url") ?? (await call.store.address()))?.replace(/\/+$/, "");
     if (baseUrl === undefined)
       throw new Failure(

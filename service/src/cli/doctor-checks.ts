@@ -22,6 +22,8 @@ const filesMin = 1_024;
 const nodeMin = 24;
 const clockOffMaxMs = 5_000;
 const waitingMaxMs = 60_000;
+// Server activity does not wait for page activity, so it is late much earlier.
+const serverWaitingMaxMs = 10_000;
 
 export function ok(name: string, detail: string): Check {
   return { name, isOk: true, detail };
@@ -176,13 +178,26 @@ export async function checkTenants({ database }: Store): Promise<Check> {
   return count > 0 ? ok("tenants", String(count)) : fail("tenants", "there are none", "run casehound tenant create <slug>");
 }
 
-export function checkEngine({ oldest }: Waiting): Check {
+export function checkEngine({ unscored, oldest, oldestOfServers }: Waiting, now = Date.now()): Check {
   if (oldest === null) return ok("engine", "no activity is waiting to be scored");
-  const waitedMs = Date.now() - Date.parse(oldest);
-  const detail = `activity has been waiting to be scored since ${oldest}`;
-  return waitedMs <= waitingMaxMs
-    ? ok("engine", detail)
-    : fail("engine", detail, "start a process whose ROLES include engine, or look in its log");
+  const waitedMs = now - Date.parse(oldest);
+  const serverMs = oldestOfServers === null ? 0 : now - Date.parse(oldestOfServers);
+  const servers = oldestOfServers === null ? "none of it is from servers" : `the oldest from a server for ${lasted(serverMs)}`;
+  const count = counted(unscored, "activity is", "activities are");
+  const detail = `${count} waiting to be scored, the oldest for ${lasted(waitedMs)}; ${servers}`;
+  if (waitedMs <= waitingMaxMs && serverMs <= serverWaitingMaxMs) return ok("engine", detail);
+  return fail(
+    "engine",
+    `it is behind: ${detail}`,
+    "if no process runs whose ROLES include engine, start one; otherwise look in its log for errors, and give the machine more CPU or start another engine",
+  );
+}
+
+function lasted(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`;
 }
 
 export function checkWebhooks({ deliveries: { dead }, disabledWebhooks: disabled }: Waiting): Check[] {
@@ -200,5 +215,5 @@ export function checkWebhooks({ deliveries: { dead }, disabledWebhooks: disabled
 }
 
 function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }

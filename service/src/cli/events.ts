@@ -1,8 +1,7 @@
 import type { FollowedEvent } from "@casehound/client";
 import { Failure } from "../domain/failure.ts";
 import { deliver } from "@casehound/simulator/courier";
-import { attackKinds } from "@casehound/simulator/delivery";
-import { scenarioDeliveries } from "@casehound/simulator/scenario";
+import { scenarioDeliveries, scenarioKinds } from "@casehound/simulator/scenario";
 import { apiOptions, overApi, readOneOf, readWhole, wants, type ApiCall } from "./api.ts";
 import { UsageFault, textOption, type Command, type Outcome } from "./command.ts";
 import { Progress } from "./progress.ts";
@@ -36,8 +35,8 @@ function eventLine(event: FollowedEvent): string {
 }
 
 async function send({ client, baseUrl, slug, token, options }: ApiCall): Promise<Outcome> {
-  const kind = readOneOf(options, "scenario", attackKinds);
-  if (kind === undefined) throw new UsageFault(`--scenario is required: one of ${attackKinds.join(", ")}`);
+  const kind = readOneOf(options, "scenario", scenarioKinds);
+  if (kind === undefined) throw new UsageFault(`--scenario is required: one of ${scenarioKinds.join(", ")}`);
   const { clickstream_app_id: appKey, allowed_origins: origins } = await client.getTenant();
   const [origin] = origins;
   if (origin === undefined)
@@ -86,7 +85,7 @@ export const eventCommands: Command[] = [
     positionals: { min: 0, max: 0 },
     options: {
       ...apiOptions,
-      scenario: { type: "string", describe: attackKinds.join(", "), values: attackKinds },
+      scenario: { type: "string", describe: scenarioKinds.join(", "), values: scenarioKinds },
       seed: { type: "string", describe: "the same seed gives the same shop (default: a new seed)" },
     },
     wants,

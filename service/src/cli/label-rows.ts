@@ -22,8 +22,8 @@ export function readMap(text: string | undefined): Partial<Record<LabelColumn, s
 
 type Parsed = { label: NewLabel } | { fault: string };
 
-// Returns what makes a label of a record. The header must name the activity or the order. Without a column `fraudulent`, every
-// record is a fraud, as in a file of chargebacks.
+// Returns a function that turns a record into a label. The header must name the activity or the order. Without a column
+// `fraudulent`, every record is a fraud, as in a file of chargebacks.
 export function labelReader(
   { fields: header }: CsvRecord,
   { map, nowMs }: { map: Partial<Record<LabelColumn, string>>; nowMs: number },
@@ -60,13 +60,17 @@ function faultOfId({ activity_id, order_id }: { activity_id?: string; order_id?:
   return isStorable(id) ? null : "has an id that cannot be stored";
 }
 
-const flags: Record<string, boolean> = { true: true, false: false, yes: true, no: false, "1": true, "0": false };
+// PostgreSQL exports booleans as t and f.
+const flags = new Map([
+  ...["true", "yes", "y", "t", "1"].map((text) => [text, true] as const),
+  ...["false", "no", "n", "f", "0"].map((text) => [text, false] as const),
+]);
 
-function readFlag(text: string): boolean | null {
-  return flags[text.toLowerCase()] ?? null;
+export function readFlag(text: string): boolean | null {
+  return flags.get(text.toLowerCase()) ?? null;
 }
 
-function readTime(text: string): number | null {
+export function readTime(text: string): number | null {
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return parseTime(`${text}T00:00:00Z`);
   if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text)) return null;
   const ms = Date.parse(text.replace(" ", "T"));

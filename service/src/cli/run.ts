@@ -12,6 +12,7 @@ import { UsageFault, type Command, type Terminal } from "./command.ts";
 import { completionCommand } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { eventCommands } from "./events.ts";
+import { importCommand } from "./import.ts";
 import { labelCommands } from "./labels.ts";
 import { ruleCommands } from "./rules.ts";
 import { openStore, type Store } from "./store.ts";
@@ -44,6 +45,7 @@ const commands: Command[] = [
   ...accountCommands,
   ...ruleCommands,
   ...eventCommands,
+  importCommand,
   ...labelCommands,
   ...webhookCommands,
   ...backupCommands,

@@ -1,4 +1,5 @@
 import type { TSchema } from "typebox";
+import { makeSetUpLink } from "../api/people/links.ts";
 import { inviteUser, saveUserChange } from "../api/users.ts";
 import { validate } from "../api/http/validate.ts";
 import { clock } from "../clock.ts";
@@ -56,6 +57,23 @@ async function create(call: Call): Promise<Outcome> {
   return { result, text: `${rows(result)}\nThe link works once and is shown only once.` };
 }
 
+// For a first admin who has lost the link that the start of the service prints.
+async function setUp(call: Call): Promise<Outcome> {
+  const { slug } = await requireTenant(call);
+  const wanted = { publicUrl: await call.store.publicUrl(), now: clock.now() };
+  const link = await call.store.database.transaction((tx) => makeSetUpLink(tx, slug, wanted));
+  if (!link)
+    throw new Failure(
+      "item-already-exists",
+      `tenant ${slug} already has users: user create <email> --role admin invites another admin`,
+    );
+  const result = { tenant: slug, link: link.url, expires_at: link.expires_at };
+  return {
+    result,
+    text: `${rows(result)}\nThe link creates the first admin. It works once, for 15 minutes, and replaces earlier ones.`,
+  };
+}
+
 function userCells({ email, role, name, is_disabled, has_password, has_external_sign_in }: User): string[] {
   const hasJoined = has_password || has_external_sign_in;
   return [email, role, is_disabled ? "disabled" : hasJoined ? "active" : "invited", name];
@@ -95,6 +113,15 @@ export const userCommands: Command[] = [
     },
     wants,
     run: create,
+  },
+  {
+    name: "user set-up",
+    usage: "user set-up [--tenant <slug>]",
+    summary: "prints a link that creates the first admin, while the tenant has no users",
+    positionals: { min: 0, max: 0 },
+    options: { tenant: tenantOption },
+    wants,
+    run: setUp,
   },
   {
     name: "user list",

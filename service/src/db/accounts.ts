@@ -111,6 +111,18 @@ export async function saveSpokenFor(tx: Queryable, tenantId: string, ids: string
 
 export type Flags = { is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean };
 
+// Returns which of the accounts are blocked. Locks them in sorted order, so that a flag change and a new case see the same
+// account.
+export async function lockBlocked(tx: Queryable, tenantId: string, ids: string[]): Promise<Set<string>> {
+  const rows = await tx.query<{ website_account_id: string; is_blocked: boolean }>(sql`
+    select website_account_id, is_blocked
+    from accounts
+    where tenant_id = ${tenantId} and website_account_id = any(${ids}::text[])
+    order by website_account_id
+    for update`);
+  return new Set(rows.filter((row) => row.is_blocked).map((row) => row.website_account_id));
+}
+
 // The time of the last session never moves backwards. The rows stay locked, so that a flag change and a new case see the same
 // account.
 export async function saveSessionTimes(

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { paymentOf, type BrowserFacts } from "../domain/activity.ts";
+import type { StoredCampaigns } from "../domain/campaign.ts";
 import type { Source } from "../domain/source.ts";
 import { advisoryLocks } from "./postgres/advisory-locks.ts";
 import { codeOf, type Queryable } from "./postgres/database.ts";
@@ -18,12 +19,14 @@ export type Turn = {
   tied_sessions: number;
   heard_sessions: number;
   browser_at: string | null;
+  campaigns: StoredCampaigns;
 };
 
 // Returns null if another engine has the tenant's turn. The turn is held until the transaction ends.
 export async function claimTurn(tx: Queryable, tenantId: string): Promise<Turn | null> {
   const [row] = await tx.query<Turn>(sql`
-    select t.ip_policy, t.ip_key, t.identity_verification, t.time_zone, e.told, e.tied_sessions, e.heard_sessions, e.browser_at
+    select t.ip_policy, t.ip_key, t.identity_verification, t.time_zone, e.told, e.tied_sessions, e.heard_sessions, e.browser_at,
+      e.campaigns
     from engine_turns as e
     join tenants as t using (tenant_id)
     where e.tenant_id = ${tenantId}
@@ -54,6 +57,13 @@ export async function saveTurn(
     where tenant_id = ${tenantId}`);
 }
 
+export async function saveCampaigns(tx: Queryable, tenantId: string, campaigns: StoredCampaigns): Promise<void> {
+  await tx.query(sql`
+    update engine_turns
+    set campaigns = ${JSON.stringify(campaigns)}::jsonb
+    where tenant_id = ${tenantId}`);
+}
+
 // Refreshes the statistics early. Autovacuum checks only once a minute, and until then the planner assumes that the tables are
 // empty.
 export async function analyzeActivity(tx: Queryable): Promise<void> {
@@ -69,6 +79,8 @@ export type ScoredActivity = ClaimedActivity & {
   prediction_id: string | null;
   case_id: string | null;
   decision: string;
+  // Whether it is imported history. Nobody acted on its score.
+  isImported?: boolean;
 };
 
 // Appends activities to the log together with their decisions. The day's partition must exist.
@@ -144,14 +156,16 @@ async function insertAgents(
 }
 
 // The members that have no column. Facts that stay the same for a whole session are stored with the session.
-function documentOf({ activity, source }: ScoredActivity): string {
-  const { session_id, attributes, claimed_at, browser } = activity;
+function documentOf({ activity, source, isImported }: ScoredActivity): string {
+  const { session_id, attributes, claimed_at, browser, place } = activity;
   return JSON.stringify({
     attributes,
     payment: paymentOf(activity),
     claimed_at,
     browser: session_id === undefined ? browser : browser && changing(browser),
+    place,
     ...(source === "verified_session" && { source }),
+    ...(isImported === true && { imported: true }),
   });
 }
 

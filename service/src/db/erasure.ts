@@ -2,10 +2,13 @@ import type { CaseDocument } from "../domain/case.ts";
 import { beginningOf, broadPattern, caseWithoutId, databasePattern, isTelling, type Erased } from "../domain/erasure.ts";
 import { deleteActivitiesOfAccount, type DeletedActivity } from "./activities.ts";
 import { deleteLabelsOf } from "./labels.ts";
+import { eraseAccountFromMembers } from "./case-members.ts";
+import { deleteTraitsOfAccount } from "./case-traits.ts";
 import { lockCasesById, type LockedCase } from "./cases.ts";
 import type { Queryable } from "./postgres/database.ts";
 import { eraseAccountFromOutcomes } from "./outcomes.ts";
 import { eraseAccountFromRules } from "./rule-report.ts";
+import { deleteChecksOfAccount } from "./random-checks.ts";
 import { sql } from "./postgres/sql.ts";
 import { entityKey } from "./states.ts";
 
@@ -37,6 +40,10 @@ export async function lockCasesNaming(tx: Queryable, tenantId: string, id: strin
       union
       select case_id
       from case_claims
+      where tenant_id = ${tenantId} and website_account_id = ${id}
+      union
+      select case_id
+      from case_members
       where tenant_id = ${tenantId} and website_account_id = ${id}
       union
       select c.case_id
@@ -88,6 +95,9 @@ export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased
   await tx.query(sql`
     delete from case_claims
     where tenant_id = ${tenantId} and website_account_id = ${erased.id}`);
+  await eraseAccountFromMembers(tx, tenantId, erased);
+  await deleteTraitsOfAccount(tx, tenantId, [erased.id, erased.pseudonym]);
+  await deleteChecksOfAccount(tx, tenantId, [erased.id, erased.pseudonym]);
   await eraseAccountFromRules(tx, tenantId, erased);
   await eraseAccountFromOutcomes(tx, tenantId, erased);
   await eraseFromTexts(tx, tenantId, erased);

@@ -1,4 +1,5 @@
 import { pseudonymiseActivity } from "../domain/activity.ts";
+import { eraseFromHistory } from "./history.ts";
 import type { Queryable } from "./postgres/database.ts";
 import type { ParcelKey, ParcelRow } from "./inbox.ts";
 import { insertParcel, unpackParcel } from "./parcels.ts";
@@ -46,8 +47,8 @@ export async function hasParcels(database: Queryable, tenantId: string, keys: Pa
   return rows.length > 0;
 }
 
-// Deletes the account's pending activity, except its reports, which stay under the pseudonym. Returns whether a server had sent
-// any of it. The caller holds the tenant's turn.
+// Deletes the account's pending activity and history, except its pending reports, which stay under the pseudonym. Returns whether
+// a server had sent any of it. The caller holds the tenant's turn.
 export async function eraseFromInbox(
   tx: Queryable,
   tenantId: string,
@@ -55,7 +56,7 @@ export async function eraseFromInbox(
 ): Promise<boolean> {
   const hasTold = await eraseParcels(tx, tenantId, { id, pseudonym, is_browser: false });
   await eraseParcels(tx, tenantId, { id, pseudonym, is_browser: true });
-  return hasTold;
+  return (await eraseFromHistory(tx, tenantId, id)) || hasTold;
 }
 
 async function eraseParcels(

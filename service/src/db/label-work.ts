@@ -30,7 +30,7 @@ function tenantsIn(table: string, condition: string): string {
 }
 
 export async function listTenantsWithLabelWork(database: Queryable): Promise<string[]> {
-  const texts = [tenantsIn("labels", unapplied), tenantsIn("outcomes", "not is_labelled")];
+  const texts = [tenantsIn("labels", unapplied), tenantsIn("outcomes", "not is_labelled"), tenantsIn("member_closes", "true")];
   const found = await Promise.all(texts.map((text) => database.query<{ tenant_id: string }>(statement(text, []))));
   return [...new Set(found.flat().map((row) => row.tenant_id))];
 }
@@ -148,13 +148,17 @@ export type UnappliedLabel = {
   event_at: string;
 };
 
-// Locks all labels of the activities that have a label which is not counted as it is.
-export async function lockUnapplied(tx: Queryable, tenantId: string, max: number): Promise<UnappliedLabel[]> {
+// Locks all labels of each activity that has a label which was known at `knownBy` and is not yet counted as it is now.
+export async function lockUnapplied(
+  tx: Queryable,
+  tenantId: string,
+  { max, knownBy }: { max: number; knownBy: string },
+): Promise<UnappliedLabel[]> {
   const text = `
     with pending as (
       select distinct id_key
       from labels
-      where tenant_id = $1 and ${unapplied}
+      where tenant_id = $1 and ${unapplied} and known_at <= $3::timestamptz
       order by id_key
       limit $2
     )
@@ -163,10 +167,10 @@ export async function lockUnapplied(tx: Queryable, tenantId: string, max: number
     join labels as l on l.tenant_id = $1 and l.id_key = p.id_key
     order by l.id_key, l.source, l.case_id
     for update of l`;
-  return tx.query<Row & UnappliedLabel>(statement(text, [tenantId, max]));
+  return tx.query<Row & UnappliedLabel>(statement(text, [tenantId, max, knownBy]));
 }
 
-// What an activity names, as far as labels need it.
+// The members of an activity that labels need.
 export type LabelledActivity = Pick<RecordedActivity, "type" | "origin" | "website_account_id" | "device_id"> & Payment;
 
 type LabelledRow = Row & {

@@ -1,4 +1,4 @@
-import { ratedTypes, type Label, type LabelSource } from "../domain/label.ts";
+import { ratedTypes, sourcesByRank, type ActivityLabel, type Label, type LabelSource } from "../domain/label.ts";
 import { activityKey } from "./inbox.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { plainArray, sql, statement } from "./postgres/sql.ts";
@@ -160,6 +160,26 @@ export async function listLabels(database: Queryable, tenantId: string, page: La
     actor: row.actor,
     position: { labelled_at: row.labelled_at, id_key, source: row.source, case_id },
   }));
+}
+
+// Returns the label that decides for each of these activities, if there is one.
+export async function findDecidingLabels(
+  database: Queryable,
+  tenantId: string,
+  keys: string[],
+): Promise<Map<string, ActivityLabel>> {
+  if (keys.length === 0) return new Map();
+  const rows = await database.query<Pick<LabelRow, "id_key" | "source" | "y" | "known_at" | "case_id">>(sql`
+    select distinct on (id_key) id_key, source, y, known_at, case_id
+    from labels
+    where tenant_id = ${tenantId} and id_key = any(${plainArray(keys)}::uuid[]) and y is not null
+    order by id_key, array_position(${sourcesByRank}::text[], source), y desc, known_at`);
+  return new Map(
+    rows.map(({ id_key, source, y, known_at, case_id }) => [
+      id_key,
+      { fraudulent: y === 1, source, known_at, ...(case_id !== noCase && { case_id }) },
+    ]),
+  );
 }
 
 function ofOrder(order = ""): string {

@@ -60,11 +60,11 @@ export async function findOutcomeCounts(
 export type FraudOnDevice = { device_id: string; website_account_id: string; decided_at: string; accounts: number };
 
 // For each device: which of its accounts have a confirmed fraud and when that was last confirmed, and how many accounts were
-// active on the device in all, up to 1,000. Accounts that were taken over are left out, because their devices are the victim's.
+// active on the device in all, up to 1,000. They are counted once per device, not once per fraud, because a shared device may have
+// hundreds of each. Accounts that were taken over are left out, because their devices are the victim's.
 export async function findConfirmedOnDevices(tx: Queryable, tenantId: string, devices: string[]): Promise<FraudOnDevice[]> {
   return tx.query<FraudOnDevice>(sql`
-    select f.device_id, f.website_account_id, f.decided_at, users.accounts
-    from (
+    with frauds as materialized (
       select l.b as device_id, l.a as website_account_id, max(o.decided_at) as decided_at
       from outcomes as o
       left join cases as c on c.tenant_id = ${tenantId} and c.case_id = o.case_id
@@ -80,14 +80,17 @@ export async function findConfirmedOnDevices(tx: Queryable, tenantId: string, de
         )
       group by l.b, l.a
       limit 1000
-    ) as f
+    )
+    select f.device_id, f.website_account_id, f.decided_at, users.accounts
+    from (select distinct device_id from frauds) as d
     cross join lateral (
       select count(*) as accounts
       from (
         select 1
         from links as l
-        where l.tenant_id = ${tenantId} and l.kind = 'account-device' and l.b = f.device_id
+        where l.tenant_id = ${tenantId} and l.kind = 'account-device' and l.b = d.device_id
         limit 1000
       ) as seen
-    ) as users`);
+    ) as users
+    join frauds as f on f.device_id = d.device_id`);
 }

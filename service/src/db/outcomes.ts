@@ -1,6 +1,7 @@
 import { accountSubject } from "../domain/activity.ts";
 import { databasePattern, type Erased } from "../domain/erasure.ts";
 import { noOutcomes, type Outcomes } from "../domain/rule.ts";
+import { deleteMemberCloses } from "./case-members.ts";
 import type { LockedCase } from "./cases.ts";
 import { takeBackLabels } from "./label-work.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
@@ -47,6 +48,7 @@ export async function saveOutcomes(tx: Queryable, tenantId: string, changed: Loc
     insertOutcomes(tx, tenantId, outcomes),
     deleteOutcomes(tx, tenantId, opened),
     takeBackLabels(tx, tenantId, opened),
+    deleteMemberCloses(tx, tenantId, opened),
   ]);
 }
 

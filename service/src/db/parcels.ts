@@ -25,10 +25,10 @@ function parcelsOf(activities: RecordedActivity[]): Parcel[] {
   const parcels: Parcel[] = [];
   let characters = 0;
   let current: Parcel | undefined;
-  for (const activity of activities) {
+  for (const [place, activity] of activities.entries()) {
     const { received_at } = activity;
     const is_browser = activity.origin === "browser";
-    const text = JSON.stringify(activity);
+    const text = JSON.stringify(place === 0 ? activity : { ...activity, place });
     const isFull = current && (current.texts.length >= parcelEventsMax || characters + text.length > parcelCharactersMax);
     const isAlike = current?.is_browser === is_browser && current.received_at.slice(0, 10) === received_at.slice(0, 10);
     if (!current || isFull === true || !isAlike) {

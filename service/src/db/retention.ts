@@ -60,13 +60,18 @@ export type Sweep = { table: string; column: string; only?: string; keptDays: nu
 export const sweeps: readonly Sweep[] = [
   { table: "activity_ids", column: "received_on", keptDays: "retention" },
   { table: "unscorable", column: "received_at", keptDays: "retention" },
+  { table: "history", column: "received_at", keptDays: "retention" },
   { table: "sessions", column: "last_at", keptDays: "retention" },
   { table: "labels", column: "received_at", keptDays: "retention" },
+  { table: "random_checks", column: "received_at", keptDays: "retention" },
   { table: "links", column: "last_seen", keptDays: "retention" },
   { table: "rule_subjects", column: "last_at", keptDays: "retention" },
   { table: "user_agents", column: "last_seen", keptDays: "retention" },
+  { table: "case_members", column: "seen_at", keptDays: "retention" },
+  // Decisions are remembered for 30 days, and a case may stay open for as long again.
+  { table: "case_traits", column: "seen_at", keptDays: 90 },
   { table: "rule_hits", column: "day", keptDays: 400 },
-  // Without the account's habits, a take-over of a dormant account looks like a first log-in. Many accounts are used only once a
+  // Without the account's habits, a takeover of a dormant account looks like a first log-in. Many accounts are used only once a
   // year.
   { table: "entity_states", column: "touched_on", only: "kind = 'account'", keptDays: "retention", daysMin: 400 },
   // States of devices, addresses and values, which anybody can create.
@@ -78,6 +83,7 @@ export const sweeps: readonly Sweep[] = [
   { table: "identity_counts", column: "day", keptDays: 90 },
   { table: "identity_secrets", column: "expires_at", keptDays: 1 },
   { table: "backtests", column: "created_at", keptDays: 90 },
+  { table: "model_runs", column: "created_at", keptDays: 90 },
   { table: "web_sessions", column: "expires_at", keptDays: 1 },
   { table: "user_links", column: "expires_at", keptDays: 30 },
   { table: "webhook_deliveries", column: "next_at", only: "state <> 'WAITING'", keptDays: 30 },

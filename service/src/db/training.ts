@@ -11,6 +11,10 @@ const delaysMax = 10_000;
 // `decision` is the stored text, with the vector. `labelled_at` is when the label was known: for an activity that nobody has
 // labelled, the time at which it became mature.
 export type TrainingRow = {
+  id_key: string;
+  website_account_id: string | null;
+  // Who closed the case that the label comes from, if a person did.
+  person: string | null;
   decision: string;
   y: 0 | 1;
   weight: number;
@@ -38,10 +42,14 @@ export async function findReportDelays(reader: Queryable, tenantId: string, asOf
 type ActivityRow = Row & {
   received_at: string;
   id_key: string;
+  website_account_id: string | null;
+  source: string | null;
+  actor: string | null;
   occurred_at: string;
   score: number;
   case_id: string | null;
   is_declined: boolean;
+  is_imported: boolean;
   decision: string;
   y: 0 | 1 | null;
   weight: number | null;
@@ -56,17 +64,18 @@ export async function* readTrainingRows(
   tenantId: string,
   moment: Moment,
   { from, until, asOf }: TrainingSpan,
+  limit = chunkMax,
 ): AsyncGenerator<TrainingRow[]> {
   const matureMs = maturityMs(await findReportDelays(reader, tenantId, asOf));
   const now = Date.parse(asOf);
   let after = { received_at: from, id_key: "00000000-0000-0000-0000-000000000000" };
   for (let rows: ActivityRow[]; ;) {
-    const values = [tenantId, after.received_at, after.id_key, until, asOf, chunkMax];
+    const values = [tenantId, after.received_at, after.id_key, until, asOf, limit];
     rows = await reader.query<ActivityRow>({ ...statement(chunkText(moment), values), name: "" });
     const known = rows.flatMap((row) => trainingRow(row, { now, matureMs }));
     if (known.length > 0) yield known;
     const last = rows.at(-1);
-    if (!last || rows.length < chunkMax) return;
+    if (!last || rows.length < limit) return;
     after = last;
   }
 }
@@ -75,10 +84,12 @@ const quoted = (texts: readonly string[]) => texts.map((text) => `'${text}'`).jo
 
 function chunkText(moment: Moment): string {
   return `
-    select a.received_at, a.id_key, a.occurred_at, a.score, a.case_id, a.decision, l.y, l.weight, l.known_at,
-      case when a.document like '%"declined"%' then coalesce(a.document::jsonb #>> '{payment,status}' = 'declined', false) else false end as is_declined
+    select a.received_at, a.id_key, a.website_account_id, a.occurred_at, a.score, a.case_id, a.decision,
+      l.source, l.actor, l.y, l.weight, l.known_at,
+      case when a.document like '%"declined"%' then coalesce(a.document::jsonb #>> '{payment,status}' = 'declined', false) else false end as is_declined,
+      case when a.document like '%"imported"%' then coalesce(a.document::jsonb ->> 'imported' = 'true', false) else false end as is_imported
     from (
-      select received_at, id_key, occurred_at, score, case_id, decision, document
+      select received_at, id_key, website_account_id, occurred_at, score, case_id, decision, document
       from activities
       where tenant_id = $1
         and received_at >= $2::timestamptz
@@ -90,7 +101,7 @@ function chunkText(moment: Moment): string {
       limit $6
     ) as a
     left join lateral (
-      select y, weight, known_at
+      select source, actor, y, weight, known_at
       from labels
       where tenant_id = $1 and id_key = a.id_key and y is not null and known_at <= $5::timestamptz
       order by array_position(array[${quoted(sourcesByRank)}], source::text), y desc
@@ -100,11 +111,15 @@ function chunkText(moment: Moment): string {
 }
 
 function trainingRow(row: ActivityRow, { now, matureMs }: { now: number; matureMs: number }): TrainingRow[] {
-  const { decision, score, y, weight, known_at, is_declined: isDeclined } = row;
+  const { decision, score, y, weight, known_at, is_declined: isDeclined, is_imported: isImported } = row;
   const at = timeOf(row);
   const event_at = new Date(at).toISOString();
-  if (y !== null) return [{ decision, y, weight: weight ?? 1, event_at, labelled_at: known_at ?? event_at }];
-  const matured = maturedLabel({ at, score, hasCase: row.case_id !== null, isDeclined }, { now, matureMs });
+  const { id_key, website_account_id } = row;
+  const of = { id_key, website_account_id, person: row.source === "case" ? row.actor : null };
+  // A random check stands for other activities. The honest ones among those are rows themselves.
+  const own = y === 0 ? Math.min(weight ?? 1, 1) : (weight ?? 1);
+  if (y !== null) return [{ ...of, decision, y, weight: own, event_at, labelled_at: known_at ?? event_at }];
+  const matured = maturedLabel({ at, score, hasCase: row.case_id !== null, isDeclined, isImported }, { now, matureMs });
   const labelled_at = new Date(at + matureMs).toISOString();
-  return matured === null ? [] : [{ decision, y: matured, weight: 1, event_at, labelled_at }];
+  return matured === null ? [] : [{ ...of, decision, y: matured, weight: 1, event_at, labelled_at }];
 }

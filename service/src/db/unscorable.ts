@@ -2,7 +2,7 @@ import type { RecordedActivity } from "../domain/activity.ts";
 import { Failure } from "../domain/failure.ts";
 import { storableText } from "../domain/raw-value.ts";
 import { codeOf, type Queryable } from "./postgres/database.ts";
-import { claimOldest } from "./inbox.ts";
+import { claimOldest, type OldestActivity } from "./inbox.ts";
 import { sql } from "./postgres/sql.ts";
 
 const faultCharacters = 500;
@@ -32,7 +32,14 @@ export async function setAsideOldest(
   { origin, fault, now }: { origin: RecordedActivity["origin"]; fault: string; now: string },
 ): Promise<void> {
   const oldest = await claimOldest(tx, tenantId, origin);
-  if (!oldest) return;
+  if (oldest) await insertUnscorable(tx, tenantId, { oldest, fault, now });
+}
+
+export async function insertUnscorable(
+  tx: Queryable,
+  tenantId: string,
+  { oldest, fault, now }: { oldest: OldestActivity; fault: string; now: string },
+): Promise<void> {
   await tx.query(sql`
     insert into unscorable (tenant_id, received_at, id_key, website_account_id, activity, fault, failed_at)
     values (

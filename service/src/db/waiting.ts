@@ -1,5 +1,6 @@
 import { countGivenUp } from "./deliveries.ts";
 import type { Queryable } from "./postgres/database.ts";
+import { countDriftedModels } from "./drift.ts";
 import { countLimitedRules } from "./rule-limits.ts";
 import { sql } from "./postgres/sql.ts";
 
@@ -15,16 +16,18 @@ export type Waiting = Backlog & {
   deliveries: { waiting: number; dead: number };
   disabledWebhooks: number;
   limitedRules: number;
+  driftedModels: number;
 };
 
 export async function readWaiting(database: Queryable): Promise<Waiting> {
-  const [backlog, waiting, { dead, disabled }, limitedRules] = await Promise.all([
+  const [backlog, waiting, { dead, disabled }, limitedRules, driftedModels] = await Promise.all([
     findBacklog(database),
     countWaitingDeliveries(database),
     countGivenUp(database),
     countLimitedRules(database),
+    countDriftedModels(database),
   ]);
-  return { ...backlog, deliveries: { waiting, dead }, disabledWebhooks: disabled, limitedRules };
+  return { ...backlog, deliveries: { waiting, dead }, disabledWebhooks: disabled, limitedRules, driftedModels };
 }
 
 async function findBacklog(database: Queryable): Promise<Backlog> {

@@ -1,5 +1,5 @@
 import { flag, never, number, ring, text, type FeatureValue, type Field } from "./field.ts";
-import { entryFields, paymentFields } from "./payment-catalogue.ts";
+import { entryFields, misuseFields, paymentFields } from "./payment-catalogue.ts";
 
 export { never, ringSize, type FeatureValue, type Field, type FieldType } from "./field.ts";
 
@@ -263,6 +263,7 @@ export const fields: readonly Field[] = [
   ...otherFields,
   ...paymentFields,
   ...entryFields,
+  ...misuseFields,
 ];
 
 // Values by field name, without those that equal their field's zero. `event.attributes` is not included, because the event holds

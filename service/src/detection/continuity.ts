@@ -6,8 +6,8 @@ import type { RuleContext } from "./vector.ts";
 
 const kinds = ["network", "country", "agent", "screen"] as const;
 
-// Notes the values of the event. Only servers and verified sessions count: otherwise any page could send another network under the
-// session of somebody else.
+// Remembers the first values of the session, and when they first changed. Only servers and verified sessions count. Otherwise any
+// page could report another network for somebody else's session.
 export function follow(before: Continuity | null, event: EnrichedActivity): Continuity | null {
   if (event.source === "page") return before;
   const { activity, network, country, at } = event;

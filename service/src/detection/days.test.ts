@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { addToDays, bumpFraud, dailyFrauds, daysKept, daysSinceFraud, largestOfDays, newDays, sumOfDays } from "./days.ts";
+import { addToDays, bumpFraud, dailyFrauds, daysKept, daysSinceFrauds, largestOfDays, newDays, sumOfDays } from "./days.ts";
 
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 const today = Date.UTC(2026, 4, 31);
 const noon = today + 12 * hourMs;
 
-test("days: a window is the sum of its days, and a rolling one takes its part of the day before", () => {
+test("days: a window is the sum of its days, and a rolling window also takes a part of the day before", () => {
   const days = newDays();
   for (const [ago, n] of [
     [8, 5],
@@ -31,7 +31,7 @@ test("days: a window that ends at a late activity does not contain the days afte
   expect(largestOfDays(days, "z", { at: noon - dayMs, span: 2 })).toBe(2);
 });
 
-test("days: an activity before the oldest day, or with a time that is an error, changes nothing", () => {
+test("days: an activity before the oldest day, or with an impossible time, changes nothing", () => {
   const days = newDays();
   addToDays(days, noon, { n: 1 });
   const before = structuredClone(days);
@@ -42,7 +42,7 @@ test("days: an activity before the oldest day, or with a time that is an error, 
   }
   expect(days).toEqual(before);
   expect(wrong.map((at) => sumOfDays(days, "n", { at, span: 28, isRolling: true }))).toEqual(wrong.map(() => 0));
-  expect(wrong.map((at) => daysSinceFraud(days, at))).toEqual(wrong.map(() => null));
+  expect(wrong.map((at) => daysSinceFrauds(days, at))).toEqual(wrong.map(() => null));
 });
 
 test("days: days that are no longer kept are forgotten, also after a long silence", () => {
@@ -50,7 +50,7 @@ test("days: days that are no longer kept are forgotten, also after a long silenc
   addToDays(days, noon, { n: 3, frauds: 1 });
   addToDays(days, noon + 29 * dayMs, { n: 1 });
   expect(sumOfDays(days, "n", { at: noon + 29 * dayMs, span: 30 })).toBe(4);
-  expect(daysSinceFraud(days, noon + 29 * dayMs)).toBe(29);
+  expect(daysSinceFrauds(days, noon + 29 * dayMs)).toEqual({ last: 29, first: 29 });
   addToDays(days, noon + 3000 * dayMs, { n: 1 });
   expect(days).toEqual({ day: Math.floor(noon / dayMs) + 3000, n: [1] });
 });
@@ -61,19 +61,20 @@ test("days: a fraud belongs to the day of its activity, whenever it becomes know
   bumpFraud(days, noon - 9 * dayMs, 1);
   bumpFraud(days, noon - 8 * dayMs, 1);
   expect([7, 9, 10].map((span) => sumOfDays(days, "frauds", { at: noon, span }))).toEqual([0, 1, 2]);
-  expect(daysSinceFraud(days, noon)).toBe(8);
-  expect(dailyFrauds(days, noon).slice(8, 11)).toEqual([
-    { n: 2, frauds: 1 },
-    { n: 2, frauds: 1 },
-    { n: 0, frauds: 0 },
+  expect(daysSinceFrauds(days, noon)).toEqual({ last: 8, first: 9 });
+  expect(daysSinceFrauds(days, noon - 9 * dayMs)).toEqual({ last: 0, first: 0 });
+  const { n, frauds } = dailyFrauds(days, noon);
+  expect([n.slice(8, 11), frauds.slice(8, 11)]).toEqual([
+    [2, 2, 0],
+    [1, 1, 0],
   ]);
   bumpFraud(days, noon - 8 * dayMs, -1);
-  expect(daysSinceFraud(days, noon)).toBe(9);
+  expect(daysSinceFrauds(days, noon)).toEqual({ last: 9, first: 9 });
 });
 
 const step = fc.record({ ago: fc.integer({ min: 0, max: 40 }), by: fc.constantFrom<1 | -1>(1, -1) });
 
-test("days: what is taken back leaves no trace, in whatever order labels come", () => {
+test("days: a label that is taken back leaves no trace, whatever the order of the changes", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), fc.array(fc.nat(29), { maxLength: 20 }), (steps, active) => {
       const days = newDays();

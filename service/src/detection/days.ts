@@ -1,24 +1,39 @@
 import { countedRange } from "../domain/metric.ts";
 
-// What an entity did on each of its last days (UTC, by the activity's own day). It is stored as JSON in the entity's facts, so
-// each column is a list that begins with the newest day, ends with the last value that is not 0, and is absent if it is empty.
+// What an entity did on each of its last days. An activity counts on the UTC day on which it occurred. The days are stored as
+// JSON in the entity's facts. To keep that short, each column is a list that begins with the newest day and ends with the last
+// value that is not 0. An empty column is left out.
 export const daysKept = 30;
 const dayMs = 24 * 60 * 60 * 1000;
 
-// `n`: payments that were not declined. `sum`: their amounts, of one currency. `declined`: declined payments. `frauds`: activities
-// that are known as fraud. `fresh`: accounts that were new there. `high`, `higher`: amounts that are 2 and 3 deviations above the
-// account's mean. `z`: the largest number of deviations.
-type Column = "n" | "sum" | "declined" | "frauds" | "fresh" | "high" | "higher" | "z";
+// `n`: payments that were not declined. `sum`: their amounts, in one currency. `declined`: declined payments. `frauds`:
+// activities that are known frauds. `fresh`: accounts that were new to the entity. `high`, `higher`: amounts that are 2 and 3
+// standard deviations above the account's mean. `z`: the largest number of deviations. `strange`: accounts that were new to the
+// entity and paid after an unusual log-in. `novel`: instruments that were never seen before. `tested`: those of them that were
+// declined.
+type Column = "n" | "sum" | "declined" | "frauds" | "fresh" | "high" | "higher" | "z" | "strange" | "novel" | "tested";
 type Added = Partial<Record<Column, number>>;
 export type Days = { day: number } & Partial<Record<Column, number[]>>;
 
-const columns: readonly Column[] = ["n", "sum", "declined", "frauds", "fresh", "high", "higher", "z"];
+const columns: readonly Column[] = [
+  "n",
+  "sum",
+  "declined",
+  "frauds",
+  "fresh",
+  "high",
+  "higher",
+  "z",
+  "strange",
+  "novel",
+  "tested",
+];
 
 export function newDays(): Days {
   return { day: 0 };
 }
 
-// Adds to the day of `at`. An activity that is too late for the oldest day, or whose time is an error, changes nothing.
+// Adds to the day of `at`. An activity from before the oldest day, or with an impossible time, changes nothing.
 export function addToDays(days: Days, at: number, added: Added): void {
   if (!isCounted(at)) return;
   moveTo(days, dayOf(at));
@@ -32,14 +47,14 @@ export function addToDays(days: Days, at: number, added: Added): void {
   }
 }
 
-// Counts one known fraud more or less on the day of `at`. One undoes the other exactly, in whatever order they come: a day may
-// be below 0 meanwhile, and is then read as 0.
+// Adds or subtracts one known fraud on the day of `at`. The two cancel out exactly, in either order. In between, a day may be
+// below 0, and is then read as 0.
 export function bumpFraud(days: Days, at: number, by: 1 | -1): void {
   addToDays(days, at, { frauds: by });
 }
 
-// The sum over the given number of whole days up to and including the day of `at`. With `isRolling`, the rest of the window up to
-// the same time of day is estimated from the day before them, as if its activity were spread evenly.
+// The sum over the given number of calendar days up to and including the day of `at`. With `isRolling`, the window begins at the
+// same time of day. Its part of the first day is estimated as if that day's activity were spread evenly.
 export function sumOfDays(days: Days | undefined, column: Column, { at, span, isRolling = false }: Span): number {
   if (!days || !isCounted(at)) return 0;
   const first = days.day - dayOf(at);
@@ -58,22 +73,28 @@ export function largestOfDays(days: Days | undefined, column: Column, { at, span
   return most;
 }
 
-// How many days before `at` the last known fraud was, or null if there is none among the days kept.
-export function daysSinceFraud(days: Days | undefined, at: number): number | null {
-  if (!days || !isCounted(at)) return null;
-  const first = days.day - dayOf(at);
-  for (let index = Math.max(first, 0); index < daysKept; index++) if (valueAt(days, "frauds", index) > 0) return index - first;
-  return null;
+// How many days before `at` the last and the first known fraud were, or null if there is none among the days kept.
+export function daysSinceFrauds(days: Days | undefined, at: number): { last: number; first: number } | null {
+  if (!days?.frauds || !isCounted(at)) return null;
+  const today = days.day - dayOf(at);
+  const isFraud = (_: number, index: number) => index >= today && valueAt(days, "frauds", index) > 0;
+  const last = days.frauds.findIndex(isFraud);
+  return last === -1 ? null : { last: last - today, first: days.frauds.findLastIndex(isFraud) - today };
 }
 
 // Payments and known frauds by day, from the day of `at` backwards.
-export function dailyFrauds(days: Days, at: number): { n: number; frauds: number }[] {
-  if (!isCounted(at)) return [];
-  const first = days.day - dayOf(at);
-  return Array.from({ length: daysKept }, (_, ago) => ({
-    n: valueAt(days, "n", first + ago),
-    frauds: valueAt(days, "frauds", first + ago),
-  }));
+export type Daily = { n: number[]; frauds: number[] };
+
+// Two lists take a third of the time of a list of objects, and this runs twice for each payment.
+export function dailyFrauds(days: Days, at: number): Daily {
+  const daily: Daily = { n: [], frauds: [] };
+  if (!isCounted(at)) return daily;
+  const today = days.day - dayOf(at);
+  for (let ago = 0; ago < daysKept; ago++) {
+    daily.n.push(valueAt(days, "n", today + ago));
+    daily.frauds.push(valueAt(days, "frauds", today + ago));
+  }
+  return daily;
 }
 
 function isCounted(at: number): boolean {

@@ -1,10 +1,10 @@
 import type { RuleDefinition } from "../domain/rule.ts";
+import { isMoney, misuseRules } from "./misuse-rules.ts";
 
 export type DefaultRule = RuleDefinition & { rule_id: string };
 
 const isLogin = `event.type in ["login_failed", "login_succeeded"]`;
 const isChange = `event.type in ["password_changed", "email_changed", "mfa_changed", "payee_added"]`;
-const isMoney = `event.type in ["payment", "transfer"]`;
 // No earlier log-in of the account vouches for this device.
 const isStrangeDevice = `(session.began_on_new_device || account.device_is_new || !device.is_known)`;
 
@@ -15,7 +15,7 @@ const isStrangersLogin = `(event.type == "login_failed" || ((account.device_is_n
 
 // Raise this in a release that changes a default rule. When the release starts, each tenant gets the new definition of the rules
 // that nobody has edited, as a new version by `system`. Only new tenants get rules that are added here.
-export const defaultsVersion = 5;
+export const defaultsVersion = 6;
 
 // The rules of a new tenant. They were chosen by reasoning and tuned on simulated shops. Once a tenant edits a rule, releases no
 // longer change it.
@@ -60,7 +60,7 @@ const stuffing: DefaultRule[] = [
     sentence: "Log-ins to one account failed from {account.failed_ips_24h} addresses within a day.",
     label: "Bot",
     weight: 2.8,
-    about: "address",
+    about: "campaign",
     state: "on",
   },
   {
@@ -128,7 +128,7 @@ const takeover: DefaultRule[] = [
     // Many owners come back with a new phone. So this rule adds to an unusual log-in, and opens no case by itself.
     expression: `event.type == "login_succeeded" && account.days_since_last_login >= 180 && login.ratio >= 1 && (account.device_is_new || !device.is_known) && (account.country_is_new || account.asn_is_new)`,
     sentence:
-      "The account was silent for {account.days_since_last_login} days. Then somebody logged in from a new device and a new network. New country: {account.country_is_new}.",
+      "The account was not used for {account.days_since_last_login} days. Then somebody logged in from a new device and a new network. New country: {account.country_is_new}.",
     label: "Account Takeover",
     weight: 1.2,
     about: "account",
@@ -187,7 +187,7 @@ const identities: DefaultRule[] = [
       "An account signed up with a disposable e-mail address. Sign-ups within a day on its device: {device.signups_24h}, from its address: {ip.signups_24h}.",
     label: "Synthetic",
     weight: 2.8,
-    about: "account",
+    about: "device",
     state: "on",
   },
 ];
@@ -243,8 +243,8 @@ const history: DefaultRule[] = [
     state: "on",
   },
   {
-    // On a device that many people share, as in a library, one fraud says nothing about the other accounts. At 1,000 accounts the
-    // device is shared by everybody, and how many more there are is not known.
+    // On a device that many people share, as in a library, one fraud says nothing about the other accounts. From 1,000
+    // accounts on, the exact number is not known.
     rule_id: "linked_fraud",
     name: "Device of a confirmed fraud",
     expression: `device.confirmed_frauds_90d >= 1 && device.accounts_total <= 3 * device.confirmed_frauds_90d && device.accounts_total < 1000 && (event.type in ["login_succeeded", "signup"] || ${isMoney} || ${isChange})`,
@@ -267,4 +267,11 @@ const history: DefaultRule[] = [
   },
 ];
 
-export const defaultRules: readonly DefaultRule[] = [...stuffing, ...takeover, ...identities, ...automation, ...history];
+export const defaultRules: readonly DefaultRule[] = [
+  ...stuffing,
+  ...takeover,
+  ...identities,
+  ...misuseRules,
+  ...automation,
+  ...history,
+];

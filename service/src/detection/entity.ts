@@ -23,7 +23,7 @@ export type AccountFacts = {
   held?: HeldLogin[];
   // The day of the last log-in that was counted among the log-ins of all accounts, in days since 1970.
   sharedDay?: number;
-  // The last log-in that became a habit. A stranger's log-in does not end an account's silence.
+  // The last log-in that became a habit. A stranger's log-in does not count, so the account still counts as dormant.
   lastLogin?: number;
   payments?: PaymentFacts;
   // Known frauds, declined payments and unusual amounts by day.
@@ -86,21 +86,21 @@ export type DeviceFacts = Crowds & {
 };
 // Facts about an address, a network or a block of addresses. Null if no page was seen there.
 export type AddressFacts = Crowds | null;
-// For a value that log-ins share: how many of all log-ins had it. `days` counts all payments of the tenant, under a name of their
-// own.
+// For a value that log-ins share: how many of all log-ins had it. One such entity, with a name of its own, counts all payments of
+// the tenant in `days`.
 export type ValueFacts = { logins: number; days?: Days };
-// Something that accounts share: a payee, an instrument, a shape of mailboxes, a look of browsers or a block of addresses.
+// Something that accounts share: a payee, an instrument, similar e-mail addresses, a kind of browser or a block of addresses.
 export type SharedFacts = {
   first: number;
   last: number;
-  // How many accounts were new there in all.
+  // How many accounts have been new to it in all.
   fresh: number;
   days: Days;
   // The accounts of an instrument, as hashes of four characters each.
   accounts?: string;
 };
 
-// By what a session is recognized: its first value, hashed, and when another one was first seen after it.
+// The first value that was seen in a session, hashed, and the time at which another value was first seen.
 export type Continuity = Partial<Record<"network" | "country" | "agent" | "screen", [first: string, changed?: number]>>;
 
 export type SessionFacts = {
@@ -136,7 +136,7 @@ export type SessionFacts = {
   ratio: LoginRatio | null;
   // The key of the account that the ratio belongs to.
   ratioOf: string | null;
-  // The network, country, agent and screen with which the session began, and since when they differ.
+  // The network, country, agent and screen with which the session began, and when each of them first changed.
   continuity: Continuity | null;
 };
 

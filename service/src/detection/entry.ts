@@ -3,8 +3,9 @@ import type { Scene } from "./scene.ts";
 import { addNew, newcomers } from "./shared.ts";
 import { valuesToSet, type RuleContext } from "./vector.ts";
 
-// Reads how many accounts are new to what a sign-up or a log-in shares with others. New are accounts that sign up there, or that log
-// in on a device they never used. So guests at an event, who bring their own devices, are not new.
+// Sets how many accounts are new to what a sign-up or a log-in shares with others, such as a block of addresses. An account is
+// new if it signs up there, or if it logs in there on a device that it never used. So guests at an event, who bring their own
+// devices, are not new.
 export function observeEntry(context: RuleContext, { event, mailbox, look, subnet, ringKey }: Scene): void {
   const { type, website_account_id: id } = event.activity;
   const isNew = type === "signup" || context.account["device_is_new"] === true;
@@ -14,8 +15,11 @@ export function observeEntry(context: RuleContext, { event, mailbox, look, subne
     ["block", subnet],
   ] as const) {
     if (!shared) continue;
-    shared.facts.first = Math.min(shared.facts.first, event.at);
-    if (isNew && id !== undefined) addNew(shared, { at: event.at, account: ringHash(id, ringKey) });
+    // If the event adds no account, the entity is not saved.
+    if (isNew && id !== undefined) {
+      shared.facts.first = shared.facts.fresh === 0 ? event.at : Math.min(shared.facts.first, event.at);
+      addNew(shared, { at: event.at, account: ringHash(id, ringKey) });
+    }
     Object.assign(valuesToSet(context, group), newcomers(shared, event.at));
   }
 }

@@ -4,18 +4,30 @@ import { compileRule } from "./compile.ts";
 import { valuesOf } from "./draft.ts";
 import { RuleFault } from "./fault.ts";
 import { findField } from "./field-name.ts";
+import { timesIn } from "./finding.ts";
+import { partWords } from "./model-finding.ts";
+import { partNames, partsOf, type ModelPart, type ServedModel } from "./model/serving.ts";
 import { scoreOf, sourceIn } from "./score.ts";
 import { compileSentence } from "./sentence.ts";
 import { contextOf, unpack, type Attributes, type RuleContext } from "./vector.ts";
 
-type Stored = { decision: StoredDecision; attributes: Attributes; type: string; versions: RuleVersion[] };
+type Stored = { decision: StoredDecision; attributes: Attributes; type: string; versions: RuleVersion[]; model?: ServedModel };
 type Explained = Pick<
   Decision,
-  "log_odds" | "thresholds" | "revision" | "features" | "rules" | "shadow_rules" | "contributions" | "recomputed"
+  | "log_odds"
+  | "thresholds"
+  | "revision"
+  | "features"
+  | "rules"
+  | "other_rules"
+  | "shadow_rules"
+  | "contributions"
+  | "model"
+  | "recomputed"
 >;
 
 // Explains a decision from what was stored with it and from the rule versions that it names. The current rules do not matter.
-export function explain({ decision, attributes, type, versions }: Stored): Explained {
+export function explain({ decision, attributes, type, versions, model }: Stored): Explained {
   const { v: revision = 0, l: log_odds = 0, t: thresholds = defaultThresholds, c: contributions = [], f: vector = "" } = decision;
   const features = unpack(vector);
   const context = contextOf(features, attributes);
@@ -23,23 +35,66 @@ export function explain({ decision, attributes, type, versions }: Stored): Expla
     versions
       .filter((rule) => Object.hasOwn(given, rule.rule_id) && given[rule.rule_id] === rule.rule_version)
       .toSorted((a, b) => b.weight - a.weight || (a.rule_id < b.rule_id ? -1 : 1));
-  const fired = named(decision.r);
-  const sum = [...fired.map(({ weight }) => weight), ...contributions.map(([, part]) => part)].reduce((a, b) => a + b, 0);
-  const recomputed = Math.round(sum * 1000) / 1000;
+  const all = named(decision.r);
+  const [whole, elsewhere = []] = decision.o ?? [];
+  const [fired, others] = [
+    all.filter(({ rule_id }) => !elsewhere.includes(rule_id)),
+    all.filter(({ rule_id }) => elsewhere.includes(rule_id)),
+  ];
+  const [records, compared] = [contributions.filter(isRecord), contributions.filter((each) => !isRecord(each))];
+  const rules = sumOf([...fired.map(({ weight }) => weight), ...compared.map(([, part]) => part)]);
+  // The model rated all rules as they are, before earlier false positives took anything away.
+  const rating = elsewhere.some((name) => name.startsWith("model.")) ? undefined : decision.m;
+  const rated = rating && ratedBy(rating, model, { context, rules: whole ?? rules });
+  const recomputed = sumOf([rules, ...records.map(([, part]) => part), rated?.log_odds ?? 0]);
   return {
     log_odds,
     thresholds,
     revision,
     features: Object.entries(features).map(([name, value]) => ({ name, plain_name: plainName(name), value })),
     rules: fired.map((rule) => firedRule(rule, context)),
+    other_rules: others.map((rule) => firedRule(rule, context)),
     shadow_rules: named(decision.s).map((rule) => firedRule(rule, context)),
-    contributions: contributions.map(([name, part]) => ({ name, plain_name: plainName(name), log_odds: part })),
+    contributions: contributions.map(([name, part, times]) => ({
+      name,
+      plain_name:
+        times === undefined ? plainName(name) : `${ruleName(name, fired)}: closed as a false positive ${timesIn(times)}`,
+      log_odds: part,
+    })),
+    ...(rated && { model: rated }),
     recomputed: { log_odds: recomputed, score: type === "fraud_report" ? 5 : scoreOf(recomputed, thresholds, sourceIn(context)) },
   };
 }
 
+// Whether the contribution is what earlier false positives took away.
+function isRecord([, , times]: NonNullable<StoredDecision["c"]>[number]): boolean {
+  return times !== undefined;
+}
+
+function sumOf(parts: number[]): number {
+  return Math.round(parts.reduce((sum, part) => sum + part, 0) * 1000) / 1000;
+}
+
+type Rated = NonNullable<Decision["model"]>;
+
+function ratedBy(
+  [model_id, part]: NonNullable<StoredDecision["m"]>,
+  served: ServedModel | undefined,
+  { context, rules }: { context: RuleContext; rules: number },
+): Rated {
+  const isStored = served?.shortId === model_id;
+  const parts: ModelPart[] = isStored ? partsOf(served, context, { rules, part }) : [[partNames.other, part]];
+  const contributions = parts.map(([name, log_odds]) => ({ name, plain_name: partWords[name] ?? plainName(name), log_odds }));
+  return { model_id, log_odds: part, contributions };
+}
+
 function plainName(name: string): string {
   return findField(name)?.plain ?? name;
+}
+
+function ruleName(name: string, fired: RuleVersion[]): string {
+  const id = name.slice("damped.".length);
+  return id.startsWith("model.") ? "Model" : (fired.find(({ rule_id }) => rule_id === id)?.name ?? id);
 }
 
 function firedRule(rule: RuleVersion, context: RuleContext): FiredRule {

@@ -86,7 +86,11 @@ const stories: Record<string, Story> = {
       "payee.payments_28d": 6,
       // The tenant knows 4 frauds among 5 payments up to the day of the last one: 5 of 105. So 4 of 5 become 4.24 of 10.
       "payee.fraud_rate": 0.4238,
-      // An abuse had a probability of 0.98 on the day of the last fraud, and ends with 0.05 on each of three days: 0.83 is left.
+      // 4 of 4 on the last 7 of those days: 4.24 of 9.
+      "payee.fraud_rate_7d": 0.4709,
+      "payee.days_since_first_fraud": 6,
+      // The probability of abuse was 0.98 on the day of the last fraud. On each of three days it ended with 0.05, so 0.83 is
+      // left.
       "payee.compromise": 5.53,
       "instrument.payments_7d": 5,
       "instrument.payments_28d": 6,
@@ -95,6 +99,8 @@ const stories: Record<string, Story> = {
       "instrument.frauds_14d": 4,
       "instrument.frauds_28d": 4,
       "instrument.fraud_rate": 0.4238,
+      "instrument.fraud_rate_7d": 0.4709,
+      "instrument.days_since_first_fraud": 6,
       "instrument.compromise": 5.53,
       "instrument.days_since_first": 26,
       "instrument.days_since_last": 2,
@@ -107,7 +113,7 @@ const stories: Record<string, Story> = {
     last: paid(0, { minute: 31 * day + 40, instrument: card }),
     features: {
       "payee.new_accounts_24h": 41,
-      // 41 where 0.5 is the least that is expected: 41 * ln(82) - 40.5.
+      // 41, where at least 0.5 are expected: 41 * ln(82) - 40.5.
       "payee.new_ratio_1h": 140.18,
       // 41 against 1 per day: 41 * ln(41) - 40.
       "payee.new_ratio_24h": 112.26,
@@ -188,7 +194,7 @@ test.each(Object.entries(stories))("features: %s", (_, story) => {
   expect(Object.fromEntries(Object.keys(story.features).map((name) => [name, seen[name]]))).toEqual(story.features);
 });
 
-test("features: every field of payments and of what accounts share appears in a story", () => {
+test("features: every field about payments and about what accounts share appears in a story", () => {
   const told = new Set(Object.values(stories).flatMap(({ features }) => Object.keys(features)));
   const missing = [...paymentFields, ...entryFields].map(({ name }) => name).filter((name) => !told.has(name));
   expect(missing).toEqual([]);
@@ -202,7 +208,7 @@ test("features: a payment sets only fields of the catalogue, each with its own t
   }
 });
 
-test("features: an amount among the attributes alone sets no field of payments", () => {
+test("features: an amount that is only an attribute sets no field about payments", () => {
   const world = new SmallWorld();
   const deeds = [0, 1, 2, 3].map((minute): Deed => ({ minute, type: "payment", website_account_id: "a", value: 7 }));
   const ofPayments = new Set(paymentFields.map(({ name }) => name));
@@ -220,7 +226,7 @@ test("features: amounts of two currencies are not compared, and at most four cur
   expect(world.seeAll([paid(6, { amount: 5000, currency: "JPY" })])).not.toHaveProperty("account.amount_ratio");
 });
 
-test("features: a row of fraudulent amounts stays unusual, because it hardly moves the account's mean", () => {
+test("features: repeated fraudulent amounts stay unusual, because they hardly change the account's mean", () => {
   const world = new SmallWorld();
   for (let days = 0; days < 20; days++) world.see(paid(days, { amount: 40 + (days % 5) * 5 }));
   const seen = Array.from({ length: 6 }, (_, n) => world.seeAll([paid(20 + n / 10, { amount: 500 })])["account.amount_z"]);
@@ -235,7 +241,7 @@ test("features: an order that is attempted and then approved counts once", () =>
   expect(seen).toMatchObject({ "account.payments_7d": 1, "payee.payments_7d": 1, "payee.new_accounts_24h": 1 });
 });
 
-test("features: a busy payee and an office are as usual, however many new accounts they have every day", () => {
+test("features: a busy payee and an office do not stand out, however many new accounts they have every day", () => {
   const world = new SmallWorld();
   let seen: Features = {};
   for (let n = 0; n < 30 * 40; n++) seen = world.seeAll([paid(n / 40, { website_account_id: `a${n}` })]);
@@ -253,7 +259,7 @@ test("features: guests at an event, who bring the devices that they always use, 
   expect(Number(world.seeAll(strangers.map((each) => ({ ...each, ip: "192.0.2.9" })))["block.new_ratio_1h"])).toBeGreaterThan(50);
 });
 
-test("features: declined payments make a payee neither busy nor new to anybody, so nobody can absolve or accuse it with them", () => {
+test("features: declined payments do not count for a payee's new accounts, so nobody can use them to absolve or accuse it", () => {
   const world = new SmallWorld();
   world.see(paid(0));
   for (let n = 0; n < 50; n++) world.see(paid(1, { minute: day + n, website_account_id: `x${n}`, status: "declined" }));
@@ -262,7 +268,7 @@ test("features: declined payments make a payee neither busy nor new to anybody, 
   expect(seen).not.toHaveProperty("payee.new_ratio_24h");
 });
 
-test("features: an unverified page cannot make the session of somebody else look as if it went on elsewhere", () => {
+test("features: an unverified page cannot make somebody else's session look as if it continued elsewhere", () => {
   const world = new SmallWorld();
   world.see({ ...inSession(0, { country: "DE", asn: 1, user_agent: "one" }), type: "login_succeeded" });
   const forged = { minute: 1, session_id: "s", source: "page" as const, claimed: "a", origin: "browser" as const };
@@ -271,7 +277,7 @@ test("features: an unverified page cannot make the session of somebody else look
   expect(Object.keys(seen).filter((name) => name.includes("change"))).toEqual([]);
 });
 
-test("features: a stranger's log-in does not end an account's silence", () => {
+test("features: after a stranger's log-in, a dormant account still counts as dormant", () => {
   const world = new SmallWorld();
   for (let n = 0; n < 6; n++) world.see({ minute: n * day, type: "login_succeeded", website_account_id: "a", device_id: "own" });
   const stranger: Deed = { minute: 300 * day, type: "login_succeeded", website_account_id: "a", device_id: "strange" };

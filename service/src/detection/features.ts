@@ -14,6 +14,7 @@ import {
   settleHeld,
   shortKey,
 } from "./habits.ts";
+import { observeStrangers } from "./misuse.ts";
 import { observePayment, readFrauds } from "./payments.ts";
 import { ringHash, shortRingHash } from "./ring-hash.ts";
 import { countryNumber, type RingEntry } from "./ring.ts";
@@ -48,7 +49,7 @@ export function observe(scene: Scene): Observed {
   if (ip) countWindows(context.ip, windows.ip, ip.ring, at, except);
   if (signups) countWindows(context.ip, windows.signups, signups.ring, at, except);
   if (network) countWindows(context.network, windows.network, network.ring, at, except);
-  observePayment(context, scene);
+  const isNewPayer = observePayment(context, scene);
   observeEntry(context, scene);
   const fresh = isLogin && scene.account ? ratioOfLogin(scene.account.facts, loginValues(event), scene.shares, at) : null;
   if (session) updateSession(session, event, scene.ringKey);
@@ -56,6 +57,7 @@ export function observe(scene: Scene): Observed {
   const ratio = fresh ?? earlierRatio(context, scene);
   context.login["ratio"] = ratio?.total ?? 0;
   context.login["history"] = ratio?.history ?? 0;
+  observeStrangers(context, scene, isNewPayer);
   if (scene.account) learn(scene.account.facts, scene);
   if (scene.account && fresh) learnLogin(scene.account, event, { ratio: fresh, ...noveltyOf(context) });
   context.tenant["has_browser"] = scene.tenantHasBrowser;

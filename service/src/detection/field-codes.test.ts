@@ -169,6 +169,8 @@ const given = `
 4v block.new_ratio_24h
 4w block.new_ratio_7d
 4x block.new_ratio_28d
+4y payee.days_since_first_fraud
+4z payee.fraud_rate_7d
 50 instrument.is_known
 51 instrument.payments_1d
 52 instrument.payments_7d
@@ -191,6 +193,12 @@ const given = `
 5j instrument.accounts
 5k session.minutes_since_screen_change
 5l device.fraud_share_90d
+5m instrument.days_since_first_fraud
+5n instrument.fraud_rate_7d
+60 tenant.card_tests_1d
+61 tenant.card_tests_ratio
+62 payee.strangers_7d
+63 payee.strangers_ratio_7d
 `;
 
 const pairs = given

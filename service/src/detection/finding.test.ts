@@ -1,40 +1,9 @@
 import { expect, test } from "vitest";
-import { active, ruleSet } from "../../test/verdict.ts";
-import type { RecordedActivity } from "../domain/activity.ts";
+import { active, findAll, ruleSet, stranger, type Judged } from "../../test/verdict.ts";
 import type { Finding } from "../domain/finding.ts";
-import { addressSubject } from "../domain/rule.ts";
-import type { Features } from "./catalogue.ts";
 import type { LoginRatio } from "./entity.ts";
-import { findingsOf, type Found } from "./finding.ts";
-import { judge, type ActiveRule } from "./score.ts";
+import { judge } from "./score.ts";
 import { contextOf } from "./vector.ts";
-
-const now = Date.UTC(2026, 10, 15);
-const minuteMs = 60_000;
-type Judged = {
-  rules: ActiveRule[];
-  ratio?: LoginRatio;
-  features?: Features;
-  activity?: Partial<RecordedActivity>;
-  minutesAgo?: number;
-};
-
-function findAll({ rules, ratio, features, activity, minutesAgo = 0 }: Judged): Found[] {
-  const time = new Date(now).toISOString();
-  const whole = {
-    activity_id: "x",
-    type: "payment",
-    origin: "server",
-    occurred_at: time,
-    received_at: time,
-    ...activity,
-  } as const;
-  const context = contextOf({ "event.type": whole.type, "event.value": 7, ...features }, {});
-  const verdict = judge(context, ruleSet(...rules), ratio ?? null);
-  const heard = { source: "server" as const, claimed: undefined, crowd: null };
-  const origin = { address: addressSubject(whole.ip), network: "AS64500" };
-  return findingsOf(verdict, { activity: whole, ...heard, ...origin, at: now - minutesAgo * minuteMs, context }, now);
-}
 
 function findOne(judged: Judged): Finding {
   const [found, ...more] = findAll({ ...judged, activity: { website_account_id: "owner", ...judged.activity } });
@@ -42,15 +11,6 @@ function findOne(judged: Judged): Finding {
   return found.finding;
 }
 
-const stranger: LoginRatio = {
-  total: 8.5,
-  history: 12,
-  parts: [
-    ["country", 3],
-    ["device", 3],
-    ["os", 2.5],
-  ],
-};
 const familiar: LoginRatio = {
   total: -6,
   history: 12,
@@ -113,10 +73,10 @@ test("finding: a report gets score 5, ESCALATE and its note, whatever the rules 
   expect(finding.highlights).toContain("Note: A call.");
 });
 
-test("finding: the summary gives the heaviest reason and the number of others; the highlights list all, heaviest first", () => {
+test("finding: the summary gives the heaviest reason and says whether there are more; the highlights list all, heaviest first", () => {
   const rules = [active({ rule_id: "light", weight: 1 }), active({ rule_id: "heavy", weight: 2, label: "Synthetic" })];
   expect(findOne({ rules })).toMatchObject({
-    summary: "heavy of 7. And 1 more reason.",
+    summary: "heavy of 7. And more reasons.",
     highlights: ["heavy of 7.", "light of 7."],
     explanation: {
       fraud_reason: "Rule heavy",
@@ -125,7 +85,7 @@ test("finding: the summary gives the heaviest reason and the number of others; t
     },
   });
   const three = [...rules, active({ rule_id: "third", weight: 0.5 })];
-  expect(findOne({ rules: three }).summary).toBe("heavy of 7. And 2 more reasons.");
+  expect(findOne({ rules: three }).summary).toBe("heavy of 7. And more reasons.");
   expect(findOne({ rules: [active({ rule_id: "only", weight: 3 })] }).summary).toBe("only of 7.");
 });
 
@@ -201,72 +161,8 @@ test("finding: contributors are the fields that a rule read, with their plain na
   expect(bare.explanation.model_behaviour?.[0]?.top_contributors).toMatchObject([{ feature: "event.type", shap_value: 3 }]);
 });
 
-const source = { website_account_id: "victim", device_id: "d1", session_id: "s1", ip: "192.0.2.1" };
-const about = (kind: "account" | "device" | "address" | "network", weight = 3) => active({ rule_id: kind, weight, about: kind });
-
-test("finding: a failed log-in's case is about the narrowest source that a rule is about, not about the account", () => {
-  const kinds = ["device", "address", "network"] as const;
-  const features = { "device.failed_accounts_1h": 8, "ip.failed_accounts_1h": 8 };
-  for (const [from, subject] of ["device:d1", "ip:192.0.2.1", "network:AS64500"].entries()) {
-    const rules = kinds.slice(from).map((kind) => about(kind));
-    expect(findAll({ rules, features, activity: { ...source, type: "login_failed" } })).toMatchObject([
-      { subject, account: null },
-    ]);
-  }
-});
-
-test("finding: if a device makes up no more than half of an address's attack, the case is about the address", () => {
-  const rules = [about("device"), about("address")];
-  for (const [type, name] of [
-    ["login_failed", "failed_accounts_1h"],
-    ["signup", "signups_24h"],
-  ] as const) {
-    const subjectOf = (onDevice: number, onAddress: number) =>
-      findAll({
-        rules,
-        features: { "event.type": type, [`device.${name}`]: onDevice, [`ip.${name}`]: onAddress },
-        activity: { ...source, type },
-      }).map(({ subject }) => subject);
-    expect(subjectOf(5, 9)).toEqual(["device:d1"]);
-    expect(subjectOf(5, 10)).toEqual(["ip:192.0.2.1"]);
-    expect(subjectOf(63, 63)).toEqual(["device:d1"]);
-    // The address's count is full.
-    expect(subjectOf(64, 64)).toEqual(["ip:192.0.2.1"]);
-  }
-});
-
-test("finding: a failed log-in's account reasons and source reasons form two cases that do not share weight", () => {
-  const activity = { ...source, type: "login_failed" };
-  const both = findAll({ rules: [about("account"), about("device", 4)], activity });
-  expect(both.map(({ subject, account, finding }) => [subject, account, finding.score, finding.highlights])).toEqual([
-    ["account:victim", "victim", 3, ["account of 7."]],
-    ["device:d1", null, 4, ["device of 7.", 'It came from the device "d1".']],
-  ]);
-  expect(findAll({ rules: [about("account", 2), about("device", 2)], activity })).toEqual([]);
-});
-
-test("finding: a page's device id cannot become a sentence of the case", () => {
-  const device_id = 'x". Your server reported customer-0 as CONFIRMED FRAUD: block it at once';
-  const [found] = findAll({
-    rules: [about("device")],
-    activity: { type: "custom:x", device_id, origin: "browser" },
-  });
-  expect(found?.finding.highlights.at(-1)).toBe(
-    'It came from the device "x.Yourserverreportedcustomer-0asCONFIRMEDFRAUD:blockitatonce".',
-  );
-  const [told] = findAll({ rules: [about("device")], activity: { type: "login_failed", device_id: 'the "old" one' } });
-  expect(told?.finding.highlights.at(-1)).toBe("It came from the device \"the 'old' one\".");
-});
-
-test("finding: a successful log-in's case is about the account and has all reasons", () => {
-  const found = findAll({ rules: [about("account", 2), about("device", 2)], activity: { ...source, type: "login_succeeded" } });
-  expect(found.map(({ subject, account, finding }) => [subject, account, finding.score])).toEqual([
-    ["account:victim", "victim", 4],
-  ]);
-});
-
 test("finding: a session is active until half an hour after the event; without a session the status is FINISHED", () => {
-  const rules = [about("account")];
+  const rules = [active({ rule_id: "account", weight: 3 })];
   expect(findOne({ rules, activity: { session_id: "s1" }, minutesAgo: 29 }).session_status).toBe("ACTIVE");
   expect(findOne({ rules, activity: { session_id: "s1" }, minutesAgo: 30 }).session_status).toBe("FINISHED");
   expect(findOne({ rules }).session_status).toBe("FINISHED");

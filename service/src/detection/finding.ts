@@ -1,26 +1,21 @@
-import { isOfSource, sessionIdleMs, sourceOf, subjectOf, type RecordedActivity } from "../domain/activity.ts";
+import { sessionIdleMs, subjectOf, type RecordedActivity } from "../domain/activity.ts";
 import { firstCharacters } from "../domain/field.ts";
 import { fraudTypeOf, type Finding, type Label } from "../domain/finding.ts";
-import type { Origin } from "../domain/rule.ts";
-import type { Source } from "../domain/source.ts";
-import { fields, never, ringSize, zeroOf, type Field, type FeatureValue } from "./catalogue.ts";
+import { fields } from "./catalogue.ts";
+import { accusersOf, rememberedDays } from "./damping.ts";
+import { contributor, rounded, valueOf, type Contributor, type ModelBehaviour } from "./contributor.ts";
+import { ratioOf, type Lead, type Observed } from "./leads.ts";
+import { modelBehaviour, modelLabel, modelReason } from "./model-finding.ts";
 import { scoreReport } from "./report.ts";
-import { scoreOf, type ActiveRule, type Part, type Score, type Verdict } from "./score.ts";
-import { findPlace, type RuleContext } from "./vector.ts";
+import { modelRecordId, type ActiveRule, type Damped, type Part, type Score, type Verdict } from "./score.ts";
+import type { RuleContext } from "./vector.ts";
 
 // A finding and the subject of its case. `account` is null if the case has no account.
-export type Found = { finding: Finding; subject: string; account: string | null; activity: RecordedActivity };
-
-export type Observed = Origin & {
-  // The activity as it is stored: its address follows the tenant's ip_policy.
+export type Found = Pick<Lead, "subject" | "account" | "member" | "partOf"> & {
+  finding: Finding;
   activity: RecordedActivity;
-  source: Source;
-  // The account that an unverified page named.
-  claimed: string | undefined;
-  // The source that the finding is about, if it names more accounts than its history explains.
-  crowd: string | null;
-  at: number;
-  context: RuleContext;
+  // The traits by which a look-alike is recognized.
+  record?: { rules: string[]; traits: string[]; size: number };
 };
 
 const contributorsMax = 8;
@@ -34,51 +29,38 @@ const fraudHistory = new Set([
   "device.confirmed_frauds_90d",
 ]);
 
-// Returns up to two findings. For a failed log-in or a sign-up, rules about the source lead to a case about the source, and rules
-// about the account lead to a case about the account.
-export function findingsOf(verdict: Verdict, observed: Observed, nowMs: number): Found[] {
+// Returns a finding for each lead that is strong enough for a case.
+export function findingsOf(leads: (Lead & { traits?: string[] })[], observed: Observed, nowMs: number): Found[] {
   const { activity, crowd } = observed;
   const report = scoreReport(activity, nowMs);
   const account = crowd === null ? (activity.website_account_id ?? null) : null;
   if (report) return [{ finding: report, subject: subjectOf(activity), account, activity }];
-  if (!isOfSource(activity)) {
-    const finding = verdict.score >= 3 ? makeFinding(verdict, observed, nowMs) : null;
-    if (!finding) return [];
-    const subject = crowd ?? subjectOf(activity);
-    if (account !== null) return [{ finding, subject, account, activity }];
-    return [{ ...sourced(finding, subject, observed), account, activity }];
-  }
-  const ofAccount = partOf(verdict, ({ rule }) => account !== null && rule.about === "account");
-  const ofSource = partOf(verdict, ({ rule }) => account === null || rule.about !== "account");
-  const found: Found[] = [];
-  if (ofAccount.score >= 3)
-    found.push({ finding: makeFinding(ofAccount, observed, nowMs), subject: subjectOf(activity), account, activity });
-  if (ofSource.score >= 3)
-    found.push({
-      ...sourced(makeFinding(ofSource, observed, nowMs), sourceSubject(ofSource, observed), observed),
-      account: null,
-      activity,
+  return leads
+    .filter(({ verdict }) => verdict.score >= 3)
+    .map((lead): Found => {
+      const { verdict, subject, account: about, member, partOf, traits, size } = lead;
+      const finding = makeFinding(verdict, observed, nowMs);
+      return {
+        finding: about === null ? sourced(finding, subject, observed) : finding,
+        subject,
+        account: about,
+        activity,
+        ...(member && { member }),
+        ...(partOf !== undefined && { partOf }),
+        ...(traits && { record: { rules: accusersOf(verdict).map(({ rule_id }) => rule_id), traits, size } }),
+      };
     });
-  return found;
-}
-
-// The score that is stored with the activity. If the rules about the account and those about the source are judged separately,
-// their sum has no meaning.
-export function scoreOfFindings(found: Found[], verdict: Verdict, activity: RecordedActivity): number {
-  const most = found.reduce<number>((score, { finding }) => Math.max(score, finding.score), 1);
-  if (!isOfSource(activity)) return Math.max(most, verdict.score);
-  return found.length === 0 ? Math.min(verdict.score, 2) : most;
 }
 
 const sourceWords: Record<string, string> = { device: "device", session: "session", ip: "address", network: "network" };
 
 // A case without an account must say where the attack came from.
-function sourced(finding: Finding, subject: string, { claimed, activity }: Observed): { finding: Finding; subject: string } {
+function sourced(finding: Finding, subject: string, { claimed, activity }: Observed): Finding {
   const [kind = "", ...name] = subject.split(":");
   const words = sourceWords[kind];
   const from = words === undefined ? [] : [`It came from the ${words} ${shownName(kind, name.join(":"), activity)}.`];
   const highlights = [...finding.highlights, ...from];
-  return { finding: { ...finding, highlights, ...(claimed !== undefined && { claimed }) }, subject };
+  return { ...finding, highlights, ...(claimed !== undefined && { claimed }) };
 }
 
 // Ids are quoted, so that an id never reads as part of the sentence. If a page chose the id, other characters than those of usual
@@ -89,52 +71,20 @@ function shownName(kind: string, name: string, { origin }: RecordedActivity): st
   return `"${firstCharacters(shown, sourceCharacters)}"`;
 }
 
-// Returns the source that the fired rules are about. If they are about a device and its address, it is the device only if that
-// alone makes up most of the attack. Otherwise an attacker who takes a new device for every few tries would open a case for each.
-// The same applies to an address and its network.
-function sourceSubject({ fired }: Verdict, { activity, address, network, crowd, context }: Observed): string {
-  if (crowd !== null) return crowd;
-  const about = new Set(fired.map(({ rule }) => rule.about));
-  const isOfAddress = about.has("address") && address !== null;
-  const isOfNetwork = about.has("network") && network !== "";
-  if (about.has("device") && !(isOfAddress && isOneOfMany(context))) return sourceOf(activity);
-  if (isOfAddress && !(isOfNetwork && isSpread(context))) return address;
-  return isOfNetwork ? `network:${network}` : sourceOf(activity);
-}
-
-// Whether other devices at the same address make up half of the attack or more. If the address's count is full, the real number
-// may be higher, so the answer is yes.
-function isOneOfMany({ event, device, ip }: RuleContext): boolean {
-  const name = event["type"] === "signup" ? "signups_24h" : "failed_accounts_1h";
-  const [onDevice, onAddress] = [Number(device[name]), Number(ip[name])];
-  return onAddress >= ringSize || 2 * onDevice <= onAddress;
-}
-
-// Whether other addresses of the same network make up half of the attack or more.
-function isSpread({ ip, network }: RuleContext): boolean {
-  return 2 * Number(ip["failed_accounts_1h"]) <= Number(network["failed_accounts_1h"]);
-}
-
-function partOf(verdict: Verdict, isIncluded: (active: ActiveRule) => boolean): Verdict {
-  const fired = verdict.fired.filter(isIncluded);
-  const logOdds = fired.reduce((sum, { rule }) => sum + rule.weight, 0);
-  return { ...verdict, fired, ratio: null, ratioParts: [], logOdds, score: scoreOf(logOdds, verdict.thresholds, verdict.source) };
-}
-
 function makeFinding(verdict: Verdict, { activity, at, context, source }: Observed, nowMs: number): Finding {
   const { score } = verdict;
   const rules = verdict.fired.toSorted((a, b) => b.rule.weight - a.rule.weight);
   const label = heaviestLabel(verdict);
   const reasons = reasonsOf(verdict, rules, context);
   const [first] = reasons;
-  const others = reasons.length - 1;
   const labels = new Set<Label>([label, ...rules.map(({ rule }) => rule.label)]);
   return {
     score,
     label,
     // Anybody can send page events, so they never lead to more than monitoring.
     action: source === "page" ? "MONITOR" : actionOf(score, label, hasFraudHistory(rules, context)),
-    summary: `${first?.sentence ?? ""}${others > 0 ? ` And ${others} more ${others === 1 ? "reason" : "reasons"}.` : ""}`,
+    // The number of reasons is left out, because it changes when more evidence joins the case.
+    summary: `${first?.sentence ?? ""}${reasons.length > 1 ? " And more reasons." : ""}`,
     highlights: reasons.map(({ sentence }) => sentence),
     source,
     session_id: activity.session_id,
@@ -143,37 +93,43 @@ function makeFinding(verdict: Verdict, { activity, at, context, source }: Observ
       fraud_reason: first?.name ?? "",
       fraud_reason_description: first?.sentence ?? "",
       fraud_types: [...labels].map((each) => fraudTypeOf[each]),
-      model_behaviour: [...rules.map((active) => ruleModel(active, context)), ...ratioModel(verdict)],
+      model_behaviour: [
+        ...rules.map((active) => ruleModel(active, verdict, context)),
+        ...ratioModel(verdict),
+        ...modelBehaviour(verdict.model, context).map((behaviour) => withRecord(behaviour, verdict)),
+      ],
     },
   };
 }
 
 type Reason = { name: string; sentence: string; weight: number };
 
+// What is left of the rule's weight after earlier cases that were closed as false positives.
+function weightIn({ damped }: Verdict, { rule_id, weight }: ActiveRule["rule"]): number {
+  return weight + (damped.find((each) => each.rule_id === rule_id)?.logOdds ?? 0);
+}
+
 // Returns the reasons, heaviest first. A usual log-in is evidence for the owner, so it is not a reason.
 function reasonsOf(verdict: Verdict, rules: ActiveRule[], context: RuleContext): Reason[] {
-  const reasons = rules.map(({ rule, sentence }) => ({
-    name: rule.name,
-    sentence: sentence.render(context),
-    weight: rule.weight,
-  }));
+  const reasons = rules
+    .map(({ rule, sentence }) => ({ name: rule.name, sentence: sentence.render(context), weight: weightIn(verdict, rule) }))
+    .filter(({ weight }) => weight > 0);
   const ratio = ratioOf(verdict);
   if (ratio > 0) reasons.push({ name: "Unusual log-in", sentence: ratioWords(verdict, context), weight: ratio });
+  const taken = modelRecords(verdict).reduce((sum, { logOdds }) => sum + logOdds, 0);
+  const rated = modelReason(verdict.model, context).map((reason) => ({ ...reason, weight: reason.weight + taken }));
+  reasons.push(...rated.filter(({ weight }) => weight > 0));
   return reasons.toSorted((a, b) => b.weight - a.weight);
 }
 
 // The likelihood ratio is evidence of an account takeover and of nothing else.
 function heaviestLabel(verdict: Verdict): Label {
   const weights = new Map<Label, number>();
-  for (const { rule } of verdict.fired) weights.set(rule.label, (weights.get(rule.label) ?? 0) + rule.weight);
+  for (const { rule } of verdict.fired) weights.set(rule.label, (weights.get(rule.label) ?? 0) + weightIn(verdict, rule));
   const ratio = ratioOf(verdict);
   if (ratio > 0) weights.set("Account Takeover", (weights.get("Account Takeover") ?? 0) + ratio);
   const [heaviest] = [...weights].toSorted(([, a], [, b]) => b - a);
-  return heaviest?.[0] ?? "Account Takeover";
-}
-
-function ratioOf({ ratioParts }: Verdict): number {
-  return ratioParts.reduce((sum, [, part]) => sum + part, 0);
+  return heaviest?.[0] ?? modelLabel(verdict.model);
 }
 
 function hasFraudHistory(rules: ActiveRule[], context: RuleContext): boolean {
@@ -193,10 +149,7 @@ function actionOf(score: Score, label: Label, isKnownFraud: boolean): Finding["a
   return label === "Account Takeover" ? "CHALLENGE" : "MONITOR";
 }
 
-type Model = NonNullable<Finding["explanation"]["model_behaviour"]>[number];
-type Contributor = Model["top_contributors"][number];
-
-function ruleModel({ rule, compiled }: ActiveRule, context: RuleContext): Model {
+function ruleModel({ rule, compiled }: ActiveRule, { damped }: Verdict, context: RuleContext): ModelBehaviour {
   // The event's type says when the rule applies, not why it fired.
   const told = compiled.reads.filter((name) => name !== "event.attributes" && name !== "event.type");
   const reads = (told.length === 0 ? ["event.type"] : told).slice(0, contributorsMax);
@@ -206,13 +159,36 @@ function ruleModel({ rule, compiled }: ActiveRule, context: RuleContext): Model 
   return {
     type: "rule",
     model_name: rule.rule_id,
-    top_contributors: reads.map((name, index) =>
-      contributor(fieldOf.get(name), { name, value: valueOf(context, name), logOdds: index === 0 ? first : share }),
-    ),
+    top_contributors: [
+      ...reads.map((name, index) =>
+        contributor(fieldOf.get(name), { name, value: valueOf(context, name), logOdds: index === 0 ? first : share }),
+      ),
+      ...damped.filter((each) => each.rule_id === rule.rule_id).map(recordOf),
+    ],
   };
 }
 
-function ratioModel({ ratio, ratioParts }: Verdict): Model[] {
+function modelRecords({ model, damped }: Verdict): Damped[] {
+  return model ? damped.filter(({ rule_id }) => rule_id === modelRecordId(model)) : [];
+}
+
+function withRecord(behaviour: ModelBehaviour, verdict: Verdict): ModelBehaviour {
+  return { ...behaviour, top_contributors: [...behaviour.top_contributors, ...modelRecords(verdict).map(recordOf)] };
+}
+
+export function timesIn(times: number): string {
+  return times === 1 ? "once" : `${times} times`;
+}
+
+function recordOf({ logOdds, times }: Damped): Contributor {
+  return {
+    ...contributor(undefined, { name: "closed_as_false", value: times, logOdds }),
+    plain_name: `Closed as a false positive ${timesIn(times)}`,
+    description: `Cases of look-alikes with the same reason that were closed as false positives in the last ${rememberedDays} days.`,
+  };
+}
+
+function ratioModel({ ratio, ratioParts }: Verdict): ModelBehaviour[] {
   if (!ratio) return [];
   const top = ratioParts.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, contributorsMax);
   const contributors = top.map(([name, logOdds]) => {
@@ -224,7 +200,7 @@ function ratioModel({ ratio, ratioParts }: Verdict): Model[] {
   return [{ type: "likelihood_ratio", model_name: "login_ratio", top_contributors: contributors }];
 }
 
-// Stands for what the limit on a single log-in cut off the parts. It is not a habit, so it ranks last.
+// The difference that the limit on a single log-in makes. It is not a habit, so it ranks last.
 const limitName = "login.usual";
 function sizeOf([name, part]: Part): number {
   return name === limitName ? 0 : Math.abs(part);
@@ -261,30 +237,4 @@ function listed(names: string[]): string {
 
 function sentenceCase(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-function contributor(
-  field: Field | undefined,
-  { name, value, logOdds }: { name: string; value: FeatureValue; logOdds: number },
-): Contributor {
-  const size = Math.abs(logOdds);
-  return {
-    feature: name,
-    plain_name: field?.plain ?? name,
-    feature_value: value === never && field && zeroOf(field) === never ? "never" : value,
-    shap_value: rounded(logOdds),
-    direction: logOdds >= 0 ? "toward_fraud" : "toward_safe",
-    impact_level: size >= 2 ? "HIGH" : size >= 0.75 ? "MEDIUM" : "LOW",
-    description: field?.description ?? "How usual it is for this account, compared with all accounts.",
-  };
-}
-
-function rounded(logOdds: number): number {
-  return Math.round(logOdds * 1000) / 1000;
-}
-
-function valueOf(context: RuleContext, name: string): FeatureValue {
-  const place = findPlace(name);
-  const value = place && context[place.group][place.key];
-  return typeof value === "object" || value === undefined ? "" : value;
 }

@@ -147,8 +147,8 @@ function noteLogin(facts: AccountFacts, at: number): void {
   facts.lastLogin = Math.max(facts.lastLogin ?? at, at);
 }
 
-// How many days before `at` the last log-in was that became a habit. Otherwise a thief who logs in twice would not find a dormant
-// account the second time. 0 if there is none, or if it is less than a day ago.
+// How many days before `at` the account last logged in. Only a log-in that became a habit counts. Otherwise the account would no
+// longer be dormant at a thief's second log-in. 0 if there is none, or if it is less than a day ago.
 export function daysSinceLogin({ lastLogin, last }: AccountFacts, at: number): number {
   // States from before this time was stored have only the place of the last log-in.
   const before = lastLogin ?? last?.at;

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 
-// A set of names in one text, each as four characters of a hash with the tenant's key. The last used ones come last. Of 64 names,
-// one in 260,000 strangers is mistaken for a member.
+// A set of names in one text, each as four characters of a hash with the tenant's key. The last used ones come last. With
+// 64 names, one in 260,000 other names is mistaken for a member.
 const characters = 4;
 
 export function hashKey(name: string, key: string): string {

@@ -31,7 +31,7 @@ const newWith: Record<ValueKind, ValueKind[]> = {
 };
 
 const partMax = 3;
-// How much a value can count in the owner's favor. A country is one VPN exit away and a user agent is one header, so anyone who
+// How much a value can count in the owner's favour. A country is one VPN exit away and a user agent is one header, so anyone who
 // targets an account can imitate them. Nobody can choose what another browser has stored, or the address where a connection ends.
 const partMin: Record<ValueKind, number> = { country: -1, asn: -1, ip: -3, os: -1, browser: -1, agent: -1, device: -3 };
 const historyMin = 4;

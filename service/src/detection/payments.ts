@@ -1,9 +1,10 @@
 import { instrumentIdOf } from "../domain/instrument.ts";
 import { localTime } from "../domain/time-zone.ts";
 import { compareAmount, learnAmount, moneyOf } from "./amounts.ts";
-import { addToDays, daysSinceFraud, largestOfDays, newDays, sumOfDays, type Days } from "./days.ts";
+import { addToDays, daysSinceFrauds, largestOfDays, newDays, sumOfDays, type Days } from "./days.ts";
 import type { AccountFacts, Entity, PaymentFacts, SharedFacts } from "./entity.ts";
 import { countHashes, hashKey, hasHash, withHash } from "./hash-list.ts";
+import { observeTests } from "./misuse.ts";
 import { ringHash } from "./ring-hash.ts";
 import type { EnrichedActivity, Scene } from "./scene.ts";
 import { addNew, fraudRates, newcomers } from "./shared.ts";
@@ -14,19 +15,19 @@ const dayMs = 24 * 60 * 60 * 1000;
 const payeesMax = 64;
 const instrumentsMax = 16;
 const accountsMax = 64;
-// Amounts that are this many deviations above the account's mean.
+// Amounts that are more than this many standard deviations above the account's mean.
 const unusual = { high: 2, higher: 3 };
 
 type Values = RuleContext["account"];
-// What the payment uses, hashed; empty if it names none. `isTaught`: the payment counts for what later ones are compared with.
+// The hashes of what the payment names; empty if it names none. `isTaught`: later payments are compared with this one.
 type Used = { payee: string; instrument: string; order: string; isTaught: boolean; isDeclined: boolean };
 
-// Sets the payment's fields, and adds the payment to its account, payee and instrument. A declined payment teaches nothing: it
-// costs nothing, so anybody could make as many as they like. One order counts once, even if it is reported as attempted and then
-// as approved.
-export function observePayment(context: RuleContext, scene: Scene): void {
+// Sets the payment's fields, and adds the payment to its account, payee and instrument. Returns whether the account pays this
+// payee for the first time. Nothing is learned from a declined payment: it costs nothing, so anybody could make as many as they
+// like. An order counts once, even if it is reported as attempted and then as approved.
+export function observePayment(context: RuleContext, scene: Scene): boolean {
   const { event, account, payment, ringKey } = scene;
-  if (!payment) return;
+  if (!payment) return false;
   readMembers(context.event, scene);
   const used = usedBy(scene);
   const before = account?.facts.payments ?? { last: 0, money: {}, payees: "", instruments: "" };
@@ -39,6 +40,7 @@ export function observePayment(context: RuleContext, scene: Scene): void {
     context.account["instrument_is_new"] = isNew.instrument && before.instruments !== "";
     observeAccount(context.account, account.facts, event, { before, used });
   }
+  observeTests(context, scene);
   if (used.isTaught) addToDays((payment.totals.days ??= newDays()), event.at, { n: 1 });
   const { website_account_id: id } = event.activity;
   for (const group of ["payee", "instrument"] as const) {
@@ -51,6 +53,7 @@ export function observePayment(context: RuleContext, scene: Scene): void {
   if (instrument && id !== undefined && used.isTaught)
     instrument.facts.accounts = withHash(instrument.facts.accounts ?? "", hashKey(id, ringKey), accountsMax);
   if (instrument) valuesToSet(context, "instrument")["accounts"] = countHashes(instrument.facts.accounts ?? "");
+  return isNew.payee && used.isTaught && id !== undefined;
 }
 
 function readMembers(into: Values, { event: { activity, at }, timeZone }: Scene): void {
@@ -132,7 +135,7 @@ function learnPayment(facts: PaymentFacts, { at, value, activity }: EnrichedActi
 type SharedPayment = {
   event: EnrichedActivity;
   used: Used;
-  // The account, if it had never paid there.
+  // The account, if it had never paid this payee or with this instrument.
   newAccount: string | null;
   ringKey: string;
   totals: Days | undefined;
@@ -144,7 +147,7 @@ function observeShared(into: Values, shared: Entity<SharedFacts>, given: SharedP
   const { at } = event;
   const { days } = facts;
   into["is_known"] = true;
-  // The entity was made for this payment if nothing was counted yet.
+  // If nothing was counted yet, the entity was created for this payment.
   const isSeen = days.day > 0;
   facts.first = Math.min(facts.first, at);
   into["days_since_first"] = Math.floor((at - facts.first) / dayMs);
@@ -157,7 +160,9 @@ function observeShared(into: Values, shared: Entity<SharedFacts>, given: SharedP
     into[`payments_${span}d`] = Math.round(sumOfDays(days, "n", { at, span, isRolling: true }));
   into["declined_1d"] = Math.round(sumOfDays(days, "declined", { at, span: 1, isRolling: true }));
   for (const span of [3, 7, 14, 28] as const) into[`frauds_${span}d`] = sumOfDays(days, "frauds", { at, span });
-  readDaysSinceFraud(into, days, at);
+  const since = daysSinceFrauds(days, at);
+  if (since) into["days_since_fraud"] = since.last;
+  if (since) into["days_since_first_fraud"] = since.first;
   Object.assign(into, fraudRates(days, totals, at), newcomers(shared, at));
 }
 
@@ -165,10 +170,6 @@ function observeShared(into: Values, shared: Entity<SharedFacts>, given: SharedP
 export function readFrauds(into: Values, days: Days | undefined, at: number, spans: readonly number[]): void {
   if (days?.frauds === undefined) return;
   for (const span of spans) into[`frauds_${span}d`] = sumOfDays(days, "frauds", { at, span });
-  readDaysSinceFraud(into, days, at);
-}
-
-function readDaysSinceFraud(into: Values, days: Days, at: number): void {
-  const since = daysSinceFraud(days, at);
-  if (since !== null) into["days_since_fraud"] = since;
+  const since = daysSinceFrauds(days, at);
+  if (since) into["days_since_fraud"] = since.last;
 }

@@ -3,6 +3,7 @@ import { firstCharacters, parseTime } from "../domain/field.ts";
 import { fraudTypeOf, labels, type Finding, type Label } from "../domain/finding.ts";
 
 const noteCharactersShown = 300;
+export const reportName = "reported_fraud";
 // In log-odds. A report alone determines the score, whatever else is known.
 const reportWeight = 6;
 
@@ -36,7 +37,7 @@ export function scoreReport(activity: Activity, nowMs: number): Finding | null {
       model_behaviour: [
         {
           type: "rule",
-          model_name: "reported_fraud",
+          model_name: reportName,
           top_contributors: [
             {
               feature: "fraud_report",

@@ -84,8 +84,8 @@ export function isValue(type: string): boolean {
   return valueTypes.has(type);
 }
 
-// Whether a server reported a payment in the members of its own. Activity with no more than an amount among its attributes is
-// scored as it was before those members existed.
+// Whether a server reported a payment with the members for payments, such as `payee_id`. A payment with only an amount among its
+// attributes is scored as it was before those members existed.
 export function isPayment({ activity, source }: { activity: Pick<RecordedActivity, "type"> & Payment; source: Source }): boolean {
   const { type, amount, currency, payee_id, order_id, instrument, status } = activity;
   const isGiven = (amount ?? currency ?? payee_id ?? order_id ?? instrument ?? status) !== undefined;

@@ -2,15 +2,18 @@ import { defaultThresholds, type Rule, type Thresholds } from "../domain/rule.ts
 import { sources, type Source } from "../domain/source.ts";
 import type { CompiledRule } from "./compile.ts";
 import type { LoginRatio } from "./entity.ts";
+import { noModels, rate, ratedMoment, thousandths, type ServedModel, type Serving } from "./model/serving.ts";
 import { isSensitive, isValue } from "./scene.ts";
 import type { compileSentence } from "./sentence.ts";
 import { packed, type RuleContext } from "./vector.ts";
 
 export type ActiveRule = { rule: Rule; compiled: CompiledRule; sentence: ReturnType<typeof compileSentence> };
-export type RuleSet = { revision: number; thresholds: Thresholds; rules: ActiveRule[] };
+export type RuleSet = { revision: number; thresholds: Thresholds; rules: ActiveRule[]; serving?: Serving };
 
 // The parts sum to the log-odds, so each part can be shown as what it contributed.
 export type Part = [name: string, logOdds: number];
+// What earlier cases that were closed as false positives take away from a rule's weight.
+export type Damped = { rule_id: string; logOdds: number; times: number };
 export type Verdict = {
   source: Source;
   revision: number;
@@ -19,9 +22,20 @@ export type Verdict = {
   shadow: ActiveRule[];
   ratio: LoginRatio | null;
   ratioParts: Part[];
+  model: RatedByModel | null;
+  // The challenger's rating. It counts for nothing.
+  challenger: { shortId: string; logOdds: number } | null;
+  damped: Damped[];
   logOdds: number;
   score: Score;
 };
+// `rules` is the sum of the rules and the ratio, to which the model adds its part.
+export type RatedByModel = { served: ServedModel; rules: number; part: number };
+// The name under which outcomes are recorded for what a model found. No rule's id has a dot.
+export function modelRecordId({ served }: RatedByModel): string {
+  return `model.${served.moment}`;
+}
+
 export type Score = 1 | 2 | 3 | 4 | 5;
 
 // The ratio has its own unit, and it is high for some genuine log-ins too, such as a new phone on holiday. So only this share of
@@ -42,7 +56,9 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
   const ofStrangers = sumOf(fired.filter(({ rule }) => rule.label === "Account Takeover").map(({ rule }) => rule.weight));
   const least = fired.length === 0 ? ratioParts.min : Math.max(-ofStrangers, ratioParts.min);
   const parts = counts ? scaledParts(ratio, least) : [];
-  const logOdds = rounded(sumOf(fired.map(({ rule }) => rule.weight)) + sumOf(parts.map(([, part]) => part)));
+  const rules = rounded(sumOf(fired.map(({ rule }) => rule.weight)) + sumOf(parts.map(([, part]) => part)));
+  const { model, challenger } = rateByModels(context, { serving: set.serving ?? noModels, source, fired, rules });
+  const logOdds = model ? rounded(rules + model.part) : rules;
   const { revision, thresholds } = set;
   return {
     source,
@@ -52,8 +68,29 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
     shadow,
     ratio: counts ? ratio : null,
     ratioParts: parts,
+    model,
+    challenger,
+    damped: [],
     logOdds,
     score: scoreOf(logOdds, thresholds, source),
+  };
+}
+
+type ToRate = { serving: Serving; source: Source; fired: ActiveRule[]; rules: number };
+
+function rateByModels(context: RuleContext, { serving, source, fired, rules }: ToRate): Pick<Verdict, "model" | "challenger"> {
+  const moment = ratedMoment(context, source);
+  const champion = moment && serving.champions[moment];
+  const challenger = moment && serving.challengers[moment];
+  // A rule is somebody's decision. A model that has learned otherwise may overrule it only if the tenant says so.
+  const mayLower = fired.every(({ rule }) => serving.released.has(rule.rule_id));
+  const partOf = (served: ServedModel) => {
+    const part = thousandths(rate(served, context, rules) - rules);
+    return part < 0 && !mayLower ? 0 : part;
+  };
+  return {
+    model: champion ? { served: champion, rules, part: partOf(champion) } : null,
+    challenger: challenger ? { shortId: challenger.shortId, logOdds: rounded(rules + partOf(challenger)) } : null,
   };
 }
 
@@ -86,8 +123,14 @@ export function scoreOf(logOdds: number, thresholds: Thresholds, source: Source 
 }
 
 // The decision as it is stored with the activity: enough to explain it later, to replay other rules on it, and to learn from it.
-export function decisionText(verdict: Verdict, context: RuleContext): string {
-  const { revision, logOdds, fired, shadow, ratioParts: parts, thresholds } = verdict;
+// `decided` is what counts towards the score, if some of the rules are about another subject.
+export function decisionText(verdict: Verdict, context: RuleContext, decided: Verdict = verdict): string {
+  const { revision, fired, shadow, model, challenger, thresholds } = verdict;
+  const { logOdds, ratioParts, damped } = decided;
+  const ids = fired.filter((active) => !decided.fired.includes(active)).map(({ rule }) => rule.rule_id);
+  const elsewhere = model && !decided.model ? [...ids, modelRecordId(model)] : ids;
+  const isWhole = elsewhere.length === 0 && ratioParts.length === verdict.ratioParts.length;
+  const parts = [...ratioParts, ...damped.map(({ rule_id, logOdds: taken, times }) => [`damped.${rule_id}`, taken, times])];
   const head = {
     v: revision,
     l: logOdds,
@@ -95,6 +138,9 @@ export function decisionText(verdict: Verdict, context: RuleContext): string {
     ...(fired.length > 0 && { r: versionsOf(fired) }),
     ...(shadow.length > 0 && { s: versionsOf(shadow) }),
     ...(parts.length > 0 && { c: parts }),
+    ...(model && { m: [model.served.shortId, model.part] }),
+    ...(challenger && { n: [challenger.shortId, challenger.logOdds] }),
+    ...(!isWhole && { o: [model ? model.rules : verdict.logOdds, elsewhere] }),
   };
   return `${JSON.stringify(head).slice(0, -1)},"f":"${packed(context)}"}`;
 }
@@ -106,6 +152,10 @@ function versionsOf(rules: ActiveRule[]): Record<string, number> {
 function isDefault(given: Thresholds): boolean {
   const { score_2, score_3, score_4, score_5 } = defaultThresholds;
   return given.score_2 === score_2 && given.score_3 === score_3 && given.score_4 === score_4 && given.score_5 === score_5;
+}
+
+export function sumOfWeights(rules: ActiveRule[]): number {
+  return sumOf(rules.map(({ rule }) => rule.weight));
 }
 
 function sumOf(values: number[]): number {

@@ -74,3 +74,22 @@ test.each([
   expect(() => compileSentence(template)).toThrow(RuleFault);
   expect(() => compileSentence(template)).toThrow(expect.objectContaining(expected));
 });
+
+test.each([
+  [0, "An amount followed less than a minute after a change."],
+  [1, "An amount followed 1 minute after a change."],
+  [12, "An amount followed 12 minutes after a change."],
+])("compileSentence: %s minutes are shown as people say them", (value, sentence) => {
+  const template = "An amount followed {account.minutes_since_sensitive_change} minutes after a change.";
+  expect(render(template, { "account.minutes_since_sensitive_change": value })).toBe(sentence);
+});
+
+test("compileSentence: leaves out what it says about an IPv6 block if there is none", () => {
+  const template = "{ip.signups_1h} sign-ups from one address. From its IPv6 block: {ip.block_signups_1h}.";
+  expect(render(template, { "ip.signups_1h": 8 })).toBe("8 sign-ups from one address.");
+  expect(render(template, { "ip.signups_1h": 8, "ip.block_signups_1h": 16 })).toBe(
+    "8 sign-ups from one address. From its IPv6 block: 16.",
+  );
+  expect(compileSentence(template).reads).toEqual(["ip.signups_1h", "ip.block_signups_1h"]);
+  expect(render("From its IPv6 block: {ip.block_signups_1h}.")).toBe("From its IPv6 block: 0.");
+});

@@ -10,8 +10,20 @@ type Part = (context: RuleContext) => string;
 const textCharactersShown = 100;
 const forPeople = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2, signDisplay: "negative" });
 
+// If this field is 0, it does not apply, so what the sentence says about it is left out.
+const isAbsent = ({ ip }: RuleContext) => ip["block_signups_1h"] === 0;
+const absentClause = / ?[^.{}]*\{ip\.block_signups_1h\}[^.{}]*\./;
+
 // `{device.accounts_1h}` stands for that field's value. Throws RuleFault.
 export function compileSentence(template: string): Sentence {
+  const whole = compileWhole(template);
+  const rest = template.replace(absentClause, "");
+  if (rest === template || rest === "") return whole;
+  const shorter = compileWhole(rest);
+  return { reads: whole.reads, render: (context) => (isAbsent(context) ? shorter : whole).render(context) };
+}
+
+function compileWhole(template: string): Sentence {
   const reads = new Set<string>();
   const parts: Part[] = [];
   let from = 0;
@@ -24,9 +36,12 @@ export function compileSentence(template: string): Sentence {
       );
     }
     const before = template.slice(from, index);
-    parts.push(() => before, valuePart(name, { input: template, start: index + 1 }));
-    reads.add(name);
+    const value = valuePart(name, { input: template, start: index + 1 });
     from = index + text.length;
+    const isMinutes = template.startsWith(minutes, from);
+    if (isMinutes) from += minutes.length;
+    parts.push(() => before, isMinutes ? (context) => minutesShown(value(context)) : value);
+    reads.add(name);
   }
   const rest = template.slice(from);
   return { reads: [...reads], render: (context) => parts.map((part) => part(context)).join("") + rest };
@@ -45,6 +60,13 @@ function valuePart(name: string, place: { input: string; start: number }): Part 
     if (value === undefined || typeof value === "object") return "unknown";
     return mayBeNever && value === never ? "never" : shown(value);
   };
+}
+
+const minutes = " minutes";
+
+function minutesShown(value: string): string {
+  if (value === "0") return "less than a minute";
+  return value === "1" ? "1 minute" : `${value}${minutes}`;
 }
 
 function shown(value: FeatureValue): string {

@@ -22,7 +22,7 @@ type Values = Record<string, FeatureValue | Attributes>;
 // What a rule reads: every field of the catalogue by group, and the event's own attributes.
 export type RuleContext = Record<Group, Values> & { event: { attributes: Attributes } };
 
-type FieldSlot = { name: string; code: string; group: Group; key: string; zero: FeatureValue };
+export type FieldSlot = { name: string; code: string; group: Group; key: string; zero: FeatureValue };
 
 // Sorted by group, then in the order of the fields.
 export function placesOf(given: readonly Field[]): FieldSlot[] {
@@ -86,6 +86,13 @@ function isSeldom(group: Group): group is SeldomGroup {
 export function findPlace(name: string): FieldSlot | undefined {
   return placeByName.get(name);
 }
+
+export function findPlaceOf(code: string): FieldSlot | undefined {
+  return placeByCode.get(code);
+}
+
+// The fields that a model can learn from. A text has no order.
+export const numericCodes: readonly string[] = places.filter(({ zero }) => typeof zero !== "string").map(({ code }) => code);
 
 // Runs for every event. Names that the catalogue no longer has are ignored, because stored vectors outlive their fields.
 export function contextOf(features: Features, attributes: Attributes): RuleContext {

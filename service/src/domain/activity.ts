@@ -155,6 +155,8 @@ export type RecordedActivity = Activity & {
   // The time by the sender's clock, if occurred_at was shifted.
   claimed_at?: string;
   browser?: BrowserFacts;
+  // Its place in the request, if it was not the first. Activities with the same time are shown in this order.
+  place?: number;
 };
 
 // If a sender's clock runs ahead, its events would stay the newest forever. If its clock was reset, everything that it names
@@ -202,4 +204,8 @@ export function isOfSource({ type }: Pick<Activity, "type">): boolean {
 
 export function accountSubject(websiteAccountId: string): string {
   return `account:${websiteAccountId}`;
+}
+
+export function isAccountSubject(subject: string): boolean {
+  return subject.startsWith("account:");
 }

@@ -3,6 +3,7 @@ import type { Case } from "./case.ts";
 import { Time } from "./field.ts";
 import { labels } from "./finding.ts";
 import { Score } from "./finding.ts";
+import { CaseSubject } from "./subject.ts";
 
 export const digestsMax = 100;
 export const linkedCasesShownMax = 10;
@@ -28,6 +29,11 @@ export const CaseDigest = Type.Object(
     }),
     is_quarantined: Type.Boolean(),
     is_fraudulent: Type.Boolean(),
+    subject: Type.Optional(CaseSubject),
+    members: Type.Optional(Type.Integer({ minimum: 1, description: "How many accounts the case lists." })),
+    random_check: Type.Optional(
+      Type.Literal(true, { description: "The case was opened for an activity that was chosen at random." }),
+    ),
     linked_cases: Type.Integer({
       description:
         "The number of open cases about other accounts or sources that share a device or an address with this case. Only the account's 10 latest devices and addresses are examined, and 50 accounts for each of them.",

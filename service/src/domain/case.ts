@@ -1,13 +1,15 @@
 import { Type, type Static } from "typebox";
 import type { DomainEvent } from "./event.ts";
-import { addOccurrence, believed, claimedAccounts, isClaimOnly, newOccurrence, occurrencesShownMax } from "./evidence.ts";
+import { CaseDetails, joinedDetails, newDetails } from "./case-details.ts";
+import { addOccurrence, believed, isClaimOnly, newOccurrence, occurrencesShownMax } from "./evidence.ts";
 import { Failure, type FieldError } from "./failure.ts";
 import { Time, Uuid, notBefore } from "./field.ts";
 import { Occurrence, Score, actions, labels, type Finding, type FindingIds } from "./finding.ts";
+import { addMembers, type MemberChange } from "./member.ts";
+import type { CaseSubject } from "./subject.ts";
 
 // Limited for the same reason as the evidence.
 export const statesShownMax = 500;
-const highlightsMax = 20;
 
 const CaseStatus = Type.Enum(["OPEN", "CLOSED"]);
 export const dispositions = ["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"] as const;
@@ -26,27 +28,13 @@ const CaseState = Type.Object(
     changed_by: Type.String(),
     reason: Type.String(),
     disposition: Type.Optional(Disposition),
+    occurrence_ids: Type.Optional(
+      Type.Array(Type.String(), { description: "The occurrences that the disposition is about. If absent, it is about all." }),
+    ),
   },
   { additionalProperties: false, $id: "CaseState" },
 );
 type CaseState = Static<typeof CaseState>;
-
-const CaseDetails = Type.Object(
-  {
-    overall_risk_score: Score,
-    primary_fraud_label: Type.Enum([...labels]),
-    fraud_labels: Type.Array(Type.Enum([...labels])),
-    summary: Type.String(),
-    highlights: Type.Array(Type.String()),
-    recommended_action: Type.Enum([...actions], { description: "A recommendation to the investigator. It is not enforced." }),
-    claimed_accounts: Type.Optional(
-      Type.Array(Type.String(), {
-        description: "In a case about a source: the accounts that its pages named, at most 100. They are claimed, not verified.",
-      }),
-    ),
-  },
-  { additionalProperties: false, $id: "CaseDetails" },
-);
 
 export const Case = Type.Object(
   {
@@ -93,14 +81,30 @@ export const CaseChange = Type.Object(
     case_version: Version,
     reason: Type.Optional(Reason),
     disposition: Type.Optional(Disposition),
+    occurrence_ids: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+        minItems: 1,
+        maxItems: 100,
+        description:
+          "The occurrences of the case that the disposition is about. Only the activities behind them are labelled. If absent, it is about all.",
+      }),
+    ),
+    members: Type.Optional(
+      Type.Enum(["same"], {
+        description:
+          "With `same`, the open cases of the members that this attack opened are closed too, with the same disposition and reason. This happens in the background, after the response. Cases that were opened for another reason stay open. Reopening the attack's case stops it.",
+      }),
+    ),
   },
   { additionalProperties: false, $id: "CaseChange" },
 );
 export type CaseChange = Static<typeof CaseChange>;
 
-export function dispositionFaults({ status, disposition }: CaseChange): FieldError[] {
-  if (disposition === undefined || status === "CLOSED") return [];
-  return [{ field: "disposition", message: "is only allowed with the status CLOSED" }];
+export function closeFaults(change: CaseChange): FieldError[] {
+  const wrong = (["disposition", "occurrence_ids", "members"] as const).filter(
+    (field) => change[field] !== undefined && change.status !== "CLOSED",
+  );
+  return wrong.map((field) => ({ field, message: "is only allowed with the status CLOSED" }));
 }
 
 export const BulkClose = Type.Object(
@@ -143,6 +147,7 @@ type Actor = { name: string; now: string; state_id: string };
 
 export function changeStatus(found: CaseDocument, change: CaseChange, actor: Actor): Changed {
   if (found.case_version !== change.case_version) throw versionConflict(found);
+  refuseForeign(found, change.occurrence_ids);
   if (found.status === change.status) return { document: found, events: [] };
   const isClose = change.status === "CLOSED";
   const state: CaseState = {
@@ -154,6 +159,7 @@ export function changeStatus(found: CaseDocument, change: CaseChange, actor: Act
     changed_by: actor.name,
     reason: change.reason ?? defaultReasons[change.status],
     ...(change.disposition && { disposition: change.disposition }),
+    ...(change.occurrence_ids && { occurrence_ids: change.occurrence_ids }),
   };
   const document = { ...withState(found, state), status: change.status };
   const closed = isClose ? state : found.current_state;
@@ -164,6 +170,14 @@ export function changeStatus(found: CaseDocument, change: CaseChange, actor: Act
   return { document, events: [caseEvent(document, isClose ? "case.closed" : "case.reopened", state, data)] };
 }
 
+function refuseForeign({ fraud_occurrences: known }: CaseDocument, ids: string[] = []): void {
+  const errors = ids.flatMap((id, index): FieldError[] =>
+    Object.hasOwn(known, id) ? [] : [{ field: `occurrence_ids[${index}]`, message: "is not an occurrence of this case" }],
+  );
+  if (errors.length > 0)
+    throw new Failure("validation-error", "The body names occurrences that the case does not have.", { errors });
+}
+
 function versionConflict(found: { case_id: string; case_version: number }): Failure {
   return new Failure(
     "item-version-conflict",
@@ -172,7 +186,14 @@ function versionConflict(found: { case_id: string; case_version: number }): Fail
   );
 }
 
-export type Subject = { tenant_id: string; website_account_id: string };
+export type Subject = {
+  tenant_id: string;
+  website_account_id: string;
+  // What a case without an account is about.
+  about?: CaseSubject;
+  // The case about the attack that this account's case belongs to.
+  campaign_case_id?: string;
+};
 
 export function openCase(subject: Subject, found: Finding, ids: FindingIds, now: string): Changed {
   const finding = believed(found);
@@ -197,51 +218,33 @@ export function openCase(subject: Subject, found: Finding, ids: FindingIds, now:
     current_state: state,
     state_history: [],
     details: {
-      overall_risk_score: finding.score,
-      primary_fraud_label: finding.label,
-      fraud_labels: [finding.label],
-      summary: finding.summary,
-      highlights: finding.highlights.slice(0, highlightsMax),
-      recommended_action: finding.action,
-      ...claimedAccounts(undefined, finding),
+      ...newDetails(finding),
+      ...(subject.about && { subject: subject.about }),
+      ...(subject.campaign_case_id !== undefined && { campaign_case_id: subject.campaign_case_id }),
     },
     fraud_occurrences: { [ids.occurrence_id]: newOccurrence(finding, ids, now) },
   };
   return { document, events: [caseEvent(document, "case.opened", state)] };
 }
 
-// New evidence makes a new occurrence, a new state and the next version. Scores, labels and the recommendation only rise. A
-// page's claim ranks below evidence from other sources.
+// Lists accounts in a case about a source. Like a repeat, this does not change the version.
+export function listMembers(found: CaseDocument, changes: MemberChange[]): CaseDocument {
+  const members = addMembers(found.details.members, changes);
+  return members === found.details.members || !members ? found : { ...found, details: { ...found.details, members } };
+}
+
+// New evidence makes a new occurrence, a new state and the next version.
 export function joinCase(open: CaseDocument, found: Finding, ids: FindingIds, now: string): Changed {
   const finding = believed(found);
-  const before = open.details;
-  const areClaims = isClaimOnly(open.fraud_occurrences);
-  const isClaim = finding.source === "page";
-  const isEqual = finding.score === before.overall_risk_score;
-  const isStronger = finding.score > before.overall_risk_score || (isEqual && areClaims && !isClaim);
-  const isBehind = isClaim && !areClaims;
-  const score = Math.max(before.overall_risk_score, finding.score);
+  const details = joinedDetails(open.details, finding, isClaimOnly(open.fraud_occurrences));
   const state: CaseState = {
     state_id: ids.state_id,
     case_status: "OPEN",
     session_status: finding.session_status,
-    score,
+    score: details.overall_risk_score,
     changed_at: timeOfChange(open, now),
     changed_by: "system",
     reason: finding.explanation.fraud_reason,
-  };
-  const stronger = actions.indexOf(finding.action) > actions.indexOf(before.recommended_action);
-  const details = {
-    overall_risk_score: score,
-    primary_fraud_label: isStronger ? finding.label : before.primary_fraud_label,
-    fraud_labels: [...new Set([...before.fraud_labels, finding.label])],
-    // The summary of the strongest evidence, or of the latest among equals.
-    summary: isStronger || (isEqual && !isBehind) ? finding.summary : before.summary,
-    highlights: [
-      ...new Set(isBehind ? [...before.highlights, ...finding.highlights] : [...finding.highlights, ...before.highlights]),
-    ].slice(0, highlightsMax),
-    recommended_action: stronger ? finding.action : before.recommended_action,
-    ...claimedAccounts(before.claimed_accounts, finding),
   };
   const document = {
     ...withState(open, state),

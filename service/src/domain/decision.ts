@@ -35,7 +35,11 @@ const LogOdds = Type.Number();
 export const Decision = Type.Object(
   {
     prediction_id: Type.String(),
-    case_id: Type.Optional(Type.String()),
+    case_id: Type.Optional(
+      Type.String({
+        description: "If the activity is in several cases, the one in which it weighs most. The score is that case's.",
+      }),
+    ),
     activity: Type.Object(
       {
         activity_id: Type.String(),
@@ -65,18 +69,46 @@ export const Decision = Type.Object(
       description:
         "The fields of `GET /features`, except those with their usual value, which is mostly 0, false, empty or never.",
     }),
-    rules: Type.Array(FiredRule, { description: "The rules that fired, in their versions at that time, largest weight first." }),
+    rules: Type.Array(FiredRule, {
+      description: "The rules that fired and count here, in their versions at that time, largest weight first.",
+    }),
+    other_rules: Type.Array(FiredRule, {
+      description:
+        "The rules that fired, but are about another subject, such as the address instead of the account. They count in that subject's case.",
+    }),
     shadow_rules: Type.Array(FiredRule, { description: "The shadow rules that matched. They do not affect the score." }),
     contributions: Type.Array(
       Type.Object({ name: Type.String(), plain_name: Type.String(), log_odds: LogOdds }, { additionalProperties: false }),
-      { description: "What the comparison with the account's earlier log-ins added to or subtracted from the log-odds." },
+      {
+        description:
+          "What the comparison with the account's earlier log-ins added to or subtracted from the log-odds. `damped.<rule_id>` is what earlier cases that were closed as false positives took away from the rule's weight.",
+      },
+    ),
+    model: Type.Optional(
+      Type.Object(
+        {
+          model_id: Type.String({ description: "The first 12 characters of its id." }),
+          log_odds: { ...LogOdds, description: "What the model added to or subtracted from the log-odds." },
+          contributions: Type.Array(
+            Type.Object({ name: Type.String(), plain_name: Type.String(), log_odds: LogOdds }, { additionalProperties: false }),
+            {
+              description:
+                "The fields with the largest parts, and the rest. They sum to the model's log-odds. If the model is no longer stored, only their sum is known.",
+            },
+          ),
+        },
+        {
+          additionalProperties: false,
+          description: "Absent if no model rated the activity, or if its rating counts in another case.",
+        },
+      ),
     ),
     recomputed: Type.Object(
       { log_odds: LogOdds, score: Score },
       {
         additionalProperties: false,
         description:
-          "Recomputed from the rules' weights and the contributions. A fraud report always has score 5, whatever the recomputed score is.",
+          "Recomputed from the rules' weights, the contributions and the model's part. A fraud report always has score 5, whatever the recomputed score is.",
       },
     ),
   },
@@ -91,6 +123,13 @@ export type StoredDecision = {
   t?: Thresholds;
   r?: Record<string, number>;
   s?: Record<string, number>;
-  c?: [name: string, logOdds: number][];
+  // `times` is given for what earlier false positives take away: how many there were.
+  c?: [name: string, logOdds: number, times?: number][];
+  // The model that rated it and its part of the log-odds, and the challenger and the log-odds that it would have given.
+  m?: [model: string, part: number];
+  n?: [model: string, logOdds: number];
+  // Given if something does not count, because it is about another subject: the sum of all rules and the log-in ratio, which is
+  // what a model rates, and the ids of the rules that do not count. `model.<moment>` says that the model's part does not.
+  o?: [rules: number, elsewhere: string[]];
   f?: string;
 };

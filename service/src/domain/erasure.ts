@@ -1,5 +1,6 @@
 import type { CaseDocument } from "./case.ts";
 import { firstCharacters } from "./field.ts";
+import type { CaseMembers } from "./member.ts";
 
 export type Erased = { id: string; pseudonym: string };
 
@@ -72,6 +73,11 @@ function valueWithoutId<T>({ feature, feature_value: value }: { feature: string;
   return value === erased.id && feature.startsWith("event.attributes.") ? erased.pseudonym : withoutId(value, erased);
 }
 
+function membersWithout(members: CaseMembers, cleanAccount: (id: string) => string): CaseMembers {
+  const first = members.first.map((each) => ({ ...each, website_account_id: cleanAccount(each.website_account_id) }));
+  return { ...members, first };
+}
+
 type Texts = Pick<CaseDocument, "details" | "current_state" | "state_history" | "fraud_occurrences" | "session_id">;
 
 // Returns the case with the id removed from all free text. Enumerated values, such as the status, are left alone, because an
@@ -94,7 +100,8 @@ export function caseWithoutId<T extends Texts>(found: T, erased: Erased): T {
     };
     return [id, { ...each, ...ofSession(each), explanation: { ...explanation, ...words } }] as const;
   });
-  const { claimed_accounts: claimed } = found.details;
+  const { claimed_accounts: claimed, subject, members } = found.details;
+  const cleanAccount = (id: string) => (id === erased.id ? erased.pseudonym : id);
   return {
     ...found,
     ...ofSession(found),
@@ -104,7 +111,9 @@ export function caseWithoutId<T extends Texts>(found: T, erased: Erased): T {
       ...found.details,
       summary: clean(found.details.summary),
       highlights: found.details.highlights.map(clean),
-      ...(claimed && { claimed_accounts: claimed.map((each) => (each === erased.id ? erased.pseudonym : each)) }),
+      ...(claimed && { claimed_accounts: claimed.map(cleanAccount) }),
+      ...(subject && { subject: { ...subject, id: clean(cleanAccount(subject.id)) } }),
+      ...(members && { members: membersWithout(members, cleanAccount) }),
     },
     fraud_occurrences: Object.fromEntries(occurrences),
   };

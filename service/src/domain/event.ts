@@ -19,8 +19,16 @@ const eventTypes = {
   "tenant.updated": {},
   "rule.changed": { webhook: "A rule changes" },
   "thresholds.updated": {},
+  "model.trained": { deed: "Trained a model" },
+  "model.promoted": { deed: "Promoted the model" },
+  "model.retired": { deed: "Retired the model" },
+  "model.drifted": { deed: "Found that activity differs from what the model learned" },
+  "model.settings_updated": { deed: "Changed the model settings" },
   // One event per request, not one per label: the labels come from the tenant's own systems, which know them.
   "labels.stored": {},
+  // One event per request and one per start, so that it is known who imported what.
+  "history.stored": {},
+  "history.started": {},
   "user.invited": {},
   "user.joined": {},
   "user.updated": {},
@@ -43,7 +51,12 @@ export type WebhookType = { [T in EventType]: (typeof eventTypes)[T] extends { w
 export const eventFacts: [EventType, EventFacts][] = Object.entries(eventTypes) as [EventType, EventFacts][];
 
 // The scope `read:events` is enough for all others.
-const scopesByNoun: Record<string, Scope> = { user: "read:users", client: "read:clients", webhook: "manage:webhooks" };
+const scopesByNoun: Record<string, Scope> = {
+  user: "read:users",
+  client: "read:clients",
+  webhook: "manage:webhooks",
+  model: "read:models",
+};
 
 // The scope that a reader of the log needs to be shown events of this type.
 export function scopeOfEvent(type: string): Scope | undefined {
@@ -55,7 +68,7 @@ export type DomainEvent = {
   occurred_at: string;
   actor: string;
   resource: {
-    type: "case" | "end_user_account" | "tenant" | "rule" | "user" | "client" | "webhook";
+    type: "case" | "end_user_account" | "tenant" | "rule" | "user" | "client" | "webhook" | "model";
     id: string;
     version?: number;
   };
@@ -77,7 +90,9 @@ export const LoggedEvent = Type.Object(
     actor: Type.String({ description: "`system` for detection, otherwise the person or client that made the change." }),
     resource: Type.Object(
       {
-        type: Type.String({ description: "`case`, `end_user_account`, `rule`, `tenant`, `user`, `client` or `webhook`." }),
+        type: Type.String({
+          description: "`case`, `end_user_account`, `rule`, `tenant`, `user`, `client`, `webhook` or `model`.",
+        }),
         id: Type.String(),
         version: Type.Optional(
           Type.Integer({ description: "The version after the change. Only cases, rules and the thresholds have versions." }),

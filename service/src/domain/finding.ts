@@ -101,6 +101,8 @@ export type Finding = {
   session_status: "ACTIVE" | "FINISHED";
   // Somebody reported it, and each report is evidence of its own.
   isReport?: true;
+  // Nothing was found. The activity was chosen at random.
+  isRandomCheck?: true;
 };
 
 // `seen_at`: when the evidence was seen. If absent, the time at which it was found is used.

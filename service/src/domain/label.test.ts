@@ -28,7 +28,7 @@ test("rated activities are known types, and failed log-ins, page views and repor
   for (const type of ["login_failed", "page_view", "logout", "fraud_report"]) expect(ratedTypes).not.toContain(type);
 });
 
-test("label faults: exactly one of activity and order, and no time in the future", () => {
+test("label faults: a label names either an activity or an order, and no time in the future", () => {
   const now = Date.parse("2026-11-15T10:00:00.000Z");
   const labels = [
     { activity_id: "a", fraudulent: true },

@@ -38,6 +38,20 @@ export function isKnownFraud(votes: readonly Vote[]): boolean {
   return cast.some(({ source, y }) => source === first && y === 1);
 }
 
+// What is known about activities of the last days.
+export const labelDays = 90;
+export type LabelCount = { type: string; score: number; labels: number; frauds: number };
+export type LabelSums = Pick<LabelCount, "labels" | "frauds">;
+
+export function labelSums<K>(counts: readonly LabelCount[], keyOf: (each: LabelCount) => K): Map<K, LabelSums> {
+  const sums = new Map<K, LabelSums>();
+  for (const each of counts) {
+    const { labels, frauds } = sums.get(keyOf(each)) ?? { labels: 0, frauds: 0 };
+    sums.set(keyOf(each), { labels: labels + each.labels, frauds: frauds + each.frauds });
+  }
+  return sums;
+}
+
 const activityId = Type.String({ minLength: 1, maxLength: 64, description: "The id under which a server sent the activity." });
 const orderId = Type.String({ minLength: 1, maxLength: 128, description: "Labels the payments and transfers of this order." });
 
@@ -79,7 +93,10 @@ export const Label = Type.Object(
         "`case`: a closed case. `api`: this API. `report`: a fraud_report that named the activity or its order. `account_report`: a fraud_report that named only the account.",
     }),
     fraudulent: Type.Boolean(),
-    weight: Type.Number({ description: "1, or less if the label is a guess." }),
+    weight: Type.Number({
+      description:
+        "How much the label counts: usually 1, less if it is a guess, more if it is from a random check, which stands for other activities.",
+    }),
     event_at: { ...Time, description: "When the activity happened." },
     labelled_at: { ...Time, description: "When the label was stored." },
     known_at: Time,
@@ -89,6 +106,22 @@ export const Label = Type.Object(
   { additionalProperties: false, $id: "Label" },
 );
 export type Label = Static<typeof Label>;
+
+// The label that decides, if an activity has several.
+export const ActivityLabel = Type.Object(
+  {
+    fraudulent: Label.properties.fraudulent,
+    source: Label.properties.source,
+    known_at: Label.properties.known_at,
+    case_id: Label.properties.case_id,
+  },
+  {
+    additionalProperties: false,
+    description:
+      "Whether the activity was a fraud, according to the source that decides. Only callers with the scope `read:labels` see it.",
+  },
+);
+export type ActivityLabel = Static<typeof ActivityLabel>;
 
 // Checks that a schema cannot express.
 export function labelFaults({ labels }: LabelBatch, nowMs: number): FieldError[] {

@@ -1,7 +1,8 @@
 const dayMs = 24 * 60 * 60 * 1000;
 const daysDefault = 30;
 const delaysMin = 50;
-const daysMax = 120;
+// Training looks back 90 days. If all labels of a long time come at once, their delays say little, and a month must be left.
+const daysMax = 60;
 // From this score on, an activity opens or joins a case.
 const caseScore = 3;
 
@@ -15,12 +16,14 @@ export function maturityMs({ count, p95Ms }: ReportDelays): number {
   return Math.min(Math.max(p95Ms, dayMs), daysMax * dayMs);
 }
 
-export type UnlabelledActivity = { at: number; score: number; hasCase: boolean; isDeclined: boolean };
+export type UnlabelledActivity = { at: number; score: number; hasCase: boolean; isDeclined: boolean; isImported: boolean };
 
 // The label of an activity that nobody has labelled: 0 if it is mature, otherwise null. A payment that was stopped could not
 // become a fraud. What belongs to a case, or is suspicious enough for one, is left to a person: if the case is decided, its
-// activities have labels, and if it is open or inconclusive, nothing is known.
+// activities have labels, and if it is open or inconclusive, nothing is known. Nobody acted on the score of imported activity, and
+// the import says which of it was a fraud.
 export function maturedLabel(each: UnlabelledActivity, { now, matureMs }: { now: number; matureMs: number }): 0 | null {
-  const { at, score, hasCase, isDeclined } = each;
-  return at <= now - matureMs && score < caseScore && !hasCase && !isDeclined ? 0 : null;
+  const { at, score, hasCase, isDeclined, isImported } = each;
+  const isLeft = isDeclined || hasCase || (score >= caseScore && !isImported);
+  return at <= now - matureMs && !isLeft ? 0 : null;
 }

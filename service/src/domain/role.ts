@@ -15,12 +15,13 @@ const investigator: Scope[] = [
   "read:metrics",
   "read:labels",
   "read:rules",
+  "read:models",
   "read:events",
   "read:tenant",
   "read:snippet",
 ];
 
-const lead: Scope[] = [...investigator, "manage:rules", "create:labels", "create:enduseraccount", "read:users"];
+const lead: Scope[] = [...investigator, "manage:rules", "manage:models", "create:labels", "create:enduseraccount", "read:users"];
 
 export const roleScopes: Record<Role, readonly Scope[]> = { investigator, lead, admin: scopes };
 

@@ -4,6 +4,7 @@ import { Failure, notFound, type FieldError } from "./failure.ts";
 import { siteOf } from "./address.ts";
 import { Time } from "./field.ts";
 import { labels } from "./finding.ts";
+import { instrumentSubject, payeeSubject } from "./subject.ts";
 
 export const ruleIdPattern = "^[a-z][a-z0-9_]{0,63}$";
 export const ruleStates = ["on", "shadow", "off"] as const;
@@ -28,9 +29,9 @@ const definition = {
     description:
       "What the rule adds to the log-odds of fraud. With the default thresholds, a weight of 2.5 is enough for a case.",
   }),
-  about: Type.Enum(["account", "device", "address", "network"], {
+  about: Type.Enum(["account", "device", "address", "network", "campaign", "payee", "instrument"], {
     description:
-      "What the case is about if a failed log-in or a sign-up matches: the named account, or the source (then the case has no account), so that one attack on many accounts is one case. For IPv6 an address is the /48. If other activity that names an account matches, the case is always about the account.",
+      "What the case is about if a failed log-in or a sign-up matches: the named account, or the source (then the case has no account), so that one attack on many accounts is one case. For IPv6 an address is the /48. A `campaign` is one attack from many sources: all findings of the rule until 12 hours pass without one. If other activity that names an account matches, the case is about the account. `payee` and `instrument` apply to any activity that names one: the case is about it and lists the accounts.",
   }),
   state: Type.Enum([...ruleStates], { description: "`shadow` records hits but does not affect scores or cases." }),
 };
@@ -65,8 +66,15 @@ export type Rule = RuleVersion;
 
 // Returns the subject of a rule's hit, which is also the subject of the case that detection would open. The outcome that
 // investigators give to that subject counts for the hit.
-export function hitSubject(activity: Activity, about: RuleDefinition["about"], { address, network }: Origin): string {
+export function hitSubject(
+  activity: Activity,
+  about: RuleDefinition["about"],
+  { address, network, campaign }: HitOrigin,
+): string {
+  if (about === "payee") return payeeSubject(activity) ?? subjectOf(activity);
+  if (about === "instrument") return instrumentSubject(activity) ?? subjectOf(activity);
   if (about === "account" || !isOfSource(activity)) return subjectOf(activity);
+  if (about === "campaign") return campaign;
   if (about === "network" && network !== "") return `network:${network}`;
   return about === "address" && address !== null ? address : sourceOf(activity);
 }
@@ -78,6 +86,7 @@ export type Origin = {
   // The autonomous system or the block of addresses. Empty without an address.
   network: string;
 };
+type HitOrigin = Origin & { campaign: string };
 
 // Somebody who has an IPv6 /48 can use a new address for each try, so the case is about the whole /48.
 export function addressSubject(ip: string | undefined, keepIp = (kept: string) => kept): string | null {
@@ -114,7 +123,7 @@ export const MeasuredRule = Type.Object(
       description:
         "Whether the rule is paused at the moment, because its patterns and the tenant's others take too long together.",
     }),
-    limited_until: Type.Optional(Type.String({ ...Time, description: "When it resumes by itself." })),
+    limited_until: Type.Optional(Type.String({ ...Time, description: "When the rule resumes automatically." })),
     hits_7d: Type.Integer({ description: "Hits today and on the 6 days before, in UTC, while the rule was on." }),
     shadow_hits_7d: Type.Integer({ description: "Hits in the same period, while the rule was in shadow." }),
     outcomes_7d: Precision,
@@ -166,14 +175,24 @@ export const defaultThresholds: Thresholds = { score_2: 1, score_3: 2.5, score_4
 const scores = ["score_2", "score_3", "score_4", "score_5"] as const;
 const thresholdsVersion = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
+export const casesPerDay = Type.Number({ minimum: 0.1, maximum: 100_000 });
+
 export const ThresholdsChange = Type.Object(
   {
-    ...Thresholds.properties,
-    thresholds_version: Type.Integer({ ...thresholdsVersion, description: "The version that was read." }),
+    ...Type.Partial(Thresholds).properties,
+    cases_per_day: Type.Optional({
+      ...casesPerDay,
+      description:
+        "Instead of thresholds: the number of cases a day that you can work on. The thresholds are computed from the last 28 days.",
+    }),
+    thresholds_version: Type.Optional(
+      Type.Integer({ ...thresholdsVersion, description: "The version that was read. Required with thresholds." }),
+    ),
   },
   { additionalProperties: false, $id: "ThresholdsChange" },
 );
 export type ThresholdsChange = Static<typeof ThresholdsChange>;
+type WantedThresholds = Thresholds & { thresholds_version: number; cases_per_day?: number };
 
 export const StoredThresholds = Type.Object(
   {
@@ -181,12 +200,41 @@ export const StoredThresholds = Type.Object(
     thresholds_version: thresholdsVersion,
     updated_at: Time,
     updated_by: Type.String(),
+    cases_per_day: Type.Optional({ ...casesPerDay, description: "The number that the thresholds were computed for." }),
+    expected_cases_per_day: Type.Optional(
+      Type.Number({
+        description:
+          "How many cases a day the computed thresholds would have given in the last 28 days. Only present in the response to a change and in a preview.",
+      }),
+    ),
+    frauds_of_100: Type.Optional(
+      Type.Record(Type.String(), Type.Integer(), {
+        description:
+          "How many of 100 labelled activities with this score were frauds. Scores with fewer than 20 labels are left out, and so are scores below 3, whose honest activities get no labels.",
+      }),
+    ),
+    labels_by_score: Type.Optional(
+      Type.Record(Type.String(), Type.Integer(), {
+        description:
+          "How many activities of the last 90 days with this score have a label. At most the latest 20,000 labels are counted. The response to a change does not contain it.",
+      }),
+    ),
   },
   { additionalProperties: false, $id: "Thresholds" },
 );
 export type StoredThresholds = Static<typeof StoredThresholds>;
 
 // Accepts any object, because the schema rejects members that are not numbers.
+export function thresholdsChangeFaults(body: ThresholdsChange): FieldError[] {
+  if (body.cases_per_day === undefined) {
+    const missing = [...scores, "thresholds_version" as const].filter((name) => body[name] === undefined);
+    const lacking = missing.map((field) => ({ field, message: "is required unless cases_per_day is given" }));
+    return [...lacking, ...thresholdFaults(body)];
+  }
+  const given = scores.filter((score) => body[score] !== undefined);
+  return given.map((field) => ({ field, message: "is not allowed together with cases_per_day" }));
+}
+
 export function thresholdFaults(body: Partial<Thresholds>): FieldError[] {
   return scores.flatMap((score, index): FieldError[] => {
     const lower = scores[index - 1];
@@ -196,8 +244,8 @@ export function thresholdFaults(body: Partial<Thresholds>): FieldError[] {
   });
 }
 
-export function changeThresholds(found: StoredThresholds, wanted: ThresholdsChange, actor: Actor): StoredThresholds {
+export function changeThresholds(found: StoredThresholds, wanted: WantedThresholds, actor: Actor): StoredThresholds {
   if (wanted.thresholds_version !== found.thresholds_version) throw versionConflict("The thresholds", found.thresholds_version);
-  if (scores.every((score) => found[score] === wanted[score])) return found;
+  if ([...scores, "cases_per_day" as const].every((name) => found[name] === wanted[name])) return found;
   return { ...wanted, thresholds_version: found.thresholds_version + 1, updated_at: actor.now, updated_by: actor.name };
 }

@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import { paymentMembers, sessionIdleMs } from "./activity.ts";
 import { Time } from "./field.ts";
 import { Score } from "./finding.ts";
+import { ActivityLabel } from "./label.ts";
 import { ClaimedAccount, SourceName } from "./source.ts";
 
 export const addressesShownMax = 10;
@@ -77,6 +78,7 @@ export const ScoredActivity = Type.Object(
     rules: Type.Array(Type.String(), { description: "The ids of the rules that fired." }),
     prediction_id: Type.Optional(Type.String({ description: "The id of the decision, if the activity made an occurrence." })),
     case_id: Type.Optional(Type.String({ description: "The case that got this occurrence." })),
+    label: Type.Optional(ActivityLabel),
   },
   { additionalProperties: false, $id: "ScoredActivity" },
 );

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 // Where an activity came from, which determines how far it is trusted.
 // server: the holder of a client secret. It is trusted for everything.
 // verified_session: a page whose user was confirmed, by a signed identity or by a server activity of the same session. It is
-// trusted for the behavior of that session on that account.
+// trusted for the behaviour of that session on that account.
 // page: anybody who knows the public app key. It is trusted for facts about its own session, device and address.
 // In order of increasing trust.
 export const sources = ["page", "verified_session", "server"] as const;

@@ -194,9 +194,12 @@ function subjectOfHit(
     ...(row.device_id !== null && { device_id: row.device_id }),
     ...(row.ip !== null && { ip: row.ip }),
   };
-  if (about !== "network") return hitSubject(activity, about, { address: addressSubject(activity.ip), network: "" });
+  // A draft has no campaign yet, so its findings are counted by day.
+  const campaign = `campaign:draft:${occurred_at.slice(0, 10)}`;
+  const address = addressSubject(activity.ip);
+  if (about !== "network") return hitSubject(activity, about, { address, network: "", campaign });
   const asn = Number(featuresOf(decision)["event.asn"] ?? 0);
-  return hitSubject(activity, about, { address: null, network: networkOf(asn, row.ip) });
+  return hitSubject(activity, about, { address: null, network: networkOf(asn, row.ip), campaign });
 }
 
 // Names a network the same way as enrichment does.

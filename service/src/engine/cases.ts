@@ -1,14 +1,18 @@
 import type { Flags } from "../db/accounts.ts";
 import type { CaseClaim } from "../db/case-claims.ts";
+import { findMembers } from "../db/case-members.ts";
 import { insertCase, lockOpenCase, type LockedCase } from "../db/cases.ts";
 import type { Queryable } from "../db/postgres/database.ts";
 import type { Found } from "../detection/finding.ts";
 import { unknownAccount } from "../domain/account.ts";
-import { timeOf, type RecordedActivity } from "../domain/activity.ts";
-import { joinCase, openCase, type CaseDocument, type Changed } from "../domain/case.ts";
+import { isAccountSubject, timeOf, type RecordedActivity } from "../domain/activity.ts";
+import { joinCase, listMembers, openCase, type CaseDocument, type Changed, type Subject } from "../domain/case.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import { countRepeat, isRepeat } from "../domain/evidence.ts";
 import type { FindingIds } from "../domain/finding.ts";
+import { changesOf, membersMax, type Member, type MemberChange } from "../domain/member.ts";
+import { shownSubject } from "../domain/subject.ts";
+import { MemberList } from "./member-list.ts";
 
 const openAttemptsMax = 5;
 
@@ -29,17 +33,34 @@ export type CaseWork = {
   made: Map<Found, { case_id: string; prediction_id: string }>;
   // Which cases list which accounts named by pages.
   claims: CaseClaim[];
+  members: MemberList;
+  // The open case of each subject that the batch found something about.
+  caseOf: Map<string, string>;
 };
 
-type Done = Pick<CaseWork, "events" | "made" | "claims"> & { isOpened: boolean; joined: LockedCase | null };
+// The findings about one subject, and the accounts that were entered from it, whose findings are about themselves.
+type Group = { subject: string; found: Found[]; members: Member[] };
+type Done = Pick<CaseWork, "events" | "made" | "claims"> & {
+  document: CaseDocument;
+  isOpened: boolean;
+  joined: LockedCase | null;
+  listed: MemberChange[];
+};
+type Opening = Batch & { predictions: Predictions; flags: Map<string, Flags>; caseOf: ReadonlyMap<string, string> };
 
-// Processes subjects in sorted order, so that two engines lock cases in the same order.
+// Processes subjects in a fixed order, so that two engines lock cases in the same order. Sources come before accounts, because an
+// account's case names the case of the attack that it belongs to.
 export async function openOrJoin(batch: Batch, found: Found[], flags: Map<string, Flags>): Promise<CaseWork> {
-  const predictions: Predictions = new Map();
-  const work: CaseWork = { opened: 0, joinedFindings: 0, joined: [], events: [], made: new Map(), claims: [] };
-  const groups = [...Map.groupBy(found, ({ subject }) => subject)].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  for (const [, group] of groups) {
-    const done = await openOrJoinOne({ ...batch, predictions }, group, flags);
+  const members = new MemberList(batch.now);
+  const caseOf = new Map<string, string>();
+  const work: CaseWork = { opened: 0, joinedFindings: 0, joined: [], events: [], made: new Map(), claims: [], members, caseOf };
+  const opening: Opening = { ...batch, predictions: new Map(), flags, caseOf };
+  for (const group of groupsOf(found)) {
+    const done = await openOrJoinOne(opening, group);
+    if (!done) continue;
+    caseOf.set(group.subject, done.document.case_id);
+    members.add(done.document.case_id, done.listed);
+    members.link(done.document);
     if (done.joined) work.joined.push(done.joined);
     work.opened += done.isOpened ? 1 : 0;
     work.joinedFindings += done.made.size - (done.isOpened ? 1 : 0);
@@ -50,34 +71,73 @@ export async function openOrJoin(batch: Batch, found: Found[], flags: Map<string
   return work;
 }
 
+function groupsOf(found: Found[]): Group[] {
+  const groups = new Map<string, Group>();
+  const group = (subject: string) => {
+    const known = groups.get(subject) ?? { subject, found: [], members: [] };
+    groups.set(subject, known);
+    return known;
+  };
+  for (const each of found) {
+    const { found: findings, members } = group(each.subject);
+    findings.push(each);
+    if (each.member) members.push(each.member);
+    if (each.partOf !== undefined && each.account !== null)
+      group(each.partOf).members.push({ account: each.account, state: "entered" });
+  }
+  const placeOf = ({ subject }: Group) => `${isAccountSubject(subject) ? 1 : 0}${subject}`;
+  return [...groups.values()].toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+}
+
 // Folds all findings about one subject into its case before writing it, so an attack on one account costs one write per batch.
-async function openOrJoinOne(
-  batch: Batch & { predictions: Predictions },
-  group: Found[],
-  flags: Map<string, Flags>,
-): Promise<Done> {
+// Returns null if there is nothing to open a case for. If accounts were only entered from a source, no case about it is opened.
+async function openOrJoinOne(batch: Opening, group: Group): Promise<Done | null> {
   const { tx, tenantId, now } = batch;
-  const [first, ...others] = group;
-  if (!first) throw new Error("a group without findings");
-  const { subject, account } = first;
+  const { subject, found } = group;
+  const [first, ...others] = found;
   // A case may close between finding it and locking it. Then there is none to join, and a new one is opened.
   for (let attempt = 1; attempt <= openAttemptsMax; attempt++) {
     const open = await lockOpenCase(tx, tenantId, subject);
     if (open) {
-      const { changed, made } = fold(batch, { document: open.document, events: [] }, group);
-      const joined = changed.document === open.document ? null : { ...open, document: changed.document };
-      return { isOpened: false, joined, events: changed.events, made, claims: claimsIn(changed.document, group) };
+      const { changed, made } = fold(batch, { document: open.document, events: [] }, found);
+      const listed = await findChanges(batch, open.document, group.members);
+      const document = listMembers(changed.document, listed);
+      const joined = document === open.document ? null : { ...open, document };
+      return { document, isOpened: false, joined, events: changed.events, made, claims: claimsIn(document, found), listed };
     }
+    if (!first) return null;
     const ids = newIds(batch, first.activity);
-    const owner = { tenant_id: tenantId, website_account_id: account ?? unknownAccount };
-    const opened = openCase(owner, first.finding, ids, now);
+    const opened = openCase(ownerOf(batch, first), first.finding, ids, now);
     const { changed, made } = fold(batch, opened, others);
-    const isBlocked = flags.get(account ?? "")?.is_blocked ?? false;
-    if (!(await insertCase(tx, { document: changed.document, subject, end_user_is_blocked: isBlocked }))) continue;
+    const listed = changesOf(new Map(), group.members);
+    const document = listMembers(changed.document, listed);
+    const isBlocked = batch.flags.get(first.account ?? "")?.is_blocked ?? false;
+    if (!(await insertCase(tx, { document, subject, end_user_is_blocked: isBlocked }))) continue;
     made.set(first, { case_id: ids.case_id, prediction_id: ids.prediction_id });
-    return { isOpened: true, joined: null, events: changed.events, made, claims: claimsIn(changed.document, group) };
+    return { document, isOpened: true, joined: null, events: changed.events, made, claims: claimsIn(document, found), listed };
   }
   throw new Error(`no case could be opened or joined in ${openAttemptsMax} attempts`);
+}
+
+function ownerOf({ tenantId, caseOf }: Opening, { subject, account, partOf }: Found): Subject {
+  const about = account === null ? shownSubject(subject) : undefined;
+  const campaign = partOf === undefined ? undefined : caseOf.get(partOf);
+  return {
+    tenant_id: tenantId,
+    website_account_id: account ?? unknownAccount,
+    ...(about && { about }),
+    ...(campaign !== undefined && { campaign_case_id: campaign }),
+  };
+}
+
+async function findChanges({ tx, tenantId }: Batch, open: CaseDocument, members: Member[]): Promise<MemberChange[]> {
+  if (members.length === 0) return [];
+  const accounts = [...new Set(members.map(({ account }) => account))];
+  const known = await findMembers(tx, tenantId, { case_id: open.case_id, accounts });
+  const places = membersMax - (open.details.members?.count ?? 0);
+  const changes = changesOf(known, members);
+  const added = changes.filter(({ before }) => before === undefined).slice(0, Math.max(places, 0));
+  return [...changes.filter(({ before }) => before !== undefined), ...added];
 }
 
 function claimsIn({ case_id, details }: CaseDocument, group: Found[]): CaseClaim[] {
@@ -88,21 +148,21 @@ function claimsIn({ case_id, details }: CaseDocument, group: Found[]): CaseClaim
 function fold(
   batch: Batch & { predictions: Predictions },
   start: Changed,
-  group: Found[],
+  found: Found[],
 ): { changed: Changed; made: CaseWork["made"] } {
   const made: CaseWork["made"] = new Map();
   let document: CaseDocument = start.document;
   const events = [...start.events];
-  for (const found of group) {
-    if (isRepeat(document, found.finding)) {
-      document = countRepeat(document, found.finding, seenAtOf(found.activity));
+  for (const each of found) {
+    if (isRepeat(document, each.finding)) {
+      document = countRepeat(document, each.finding, seenAtOf(each.activity));
       continue;
     }
-    const ids = newIds(batch, found.activity);
-    const next = joinCase(document, found.finding, ids, batch.now);
+    const ids = newIds(batch, each.activity);
+    const next = joinCase(document, each.finding, ids, batch.now);
     document = next.document;
     events.push(...next.events);
-    made.set(found, { case_id: document.case_id, prediction_id: ids.prediction_id });
+    made.set(each, { case_id: document.case_id, prediction_id: ids.prediction_id });
   }
   return { changed: { document, events }, made };
 }

@@ -1,70 +1,47 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { appendScored, claimTurn, isDayMissing, proveClaims, saveTurn, type Turn } from "../db/activities.ts";
-import { claimActivities } from "../db/inbox.ts";
+import { appendScored, claimTurn, isDayMissing, proveClaims, saveCampaigns, saveTurn, type Turn } from "../db/activities.ts";
+import { claimActivities, type Claim, type ClaimedActivity } from "../db/inbox.ts";
 import { isUnscorable, markBefore, returnToMark, setAsideOldest } from "../db/unscorable.ts";
 import { insertCaseClaims } from "../db/case-claims.ts";
+import { saveMembers } from "../db/case-members.ts";
 import { saveCases } from "../db/cases.ts";
 import type { Database, Queryable } from "../db/postgres/database.ts";
 import { appendEvents } from "../db/events.ts";
 import { addIdentityCounts } from "../db/identity.ts";
 import { saveRuleLimits } from "../db/rule-limits.ts";
-import { addRuleHits, addRuleSubjects, type RuleSubject } from "../db/rules.ts";
-import { observe } from "../detection/features.ts";
-import { findingsOf, scoreOfFindings, type Found, type Observed as Seen } from "../detection/finding.ts";
-import type { EnrichedActivity } from "../detection/scene.ts";
-import { decisionText, judge, type RuleSet, type Verdict } from "../detection/score.ts";
-import { timeOf, type RecordedActivity } from "../domain/activity.ts";
-import { blockOf, hostOf } from "../domain/address.ts";
-import { addressSubject, hitSubject } from "../domain/rule.ts";
-import type { Source } from "../domain/source.ts";
+import { addRuleHits, addRuleSubjects } from "../db/rules.ts";
+import type { Found } from "../detection/finding.ts";
+import type { RecordedActivity } from "../domain/activity.ts";
+import { Campaigns } from "../domain/campaign.ts";
 import { believeBatch, identityCounts } from "./belief.ts";
 import { openOrJoin, type Batch, type Clock } from "./cases.ts";
 import { keptIp, type Enrichment } from "./enrichment.ts";
-import type { Memory } from "./memory.ts";
+import { Damper } from "./damper.ts";
+import { isSuspended, judgeOne, type Bench, type Enriched, type Judged, type Suspended } from "./judging.ts";
 import { restMs } from "./pattern-budget.ts";
 import { labelReports, type Report } from "./report-labels.ts";
 import type { RuleSets } from "./rule-sets.ts";
 import { tallyBatch } from "./tally.ts";
 
-const batchMax = 1_000;
+export const batchMax = 1_000;
 const sliceMs = 20;
 
 export type Pass = { scored: number; opened: number; joined: number };
 export type Detector = { database: Database; clock: Clock; enrichment: Enrichment; ruleSets: RuleSets };
 
-// What is kept of an event after it is judged. Its context of about a hundred values is dropped, because a batch of contexts
-// would take most of the engine's memory.
-type Judged = {
-  id_key: string;
-  // The activity as it is stored, with its address reduced by the tenant's ip_policy.
-  activity: RecordedActivity;
-  source: Source;
-  claimed_account_id: string | null;
-  score: number;
-  decision: string;
-  hits: Hit[];
-  found: Found[];
-};
-type Hit = Omit<RuleSubject, "hits"> & { day: string };
-
 // Processes one batch of one tenant in one transaction. After a crash the batch runs again with the same result. Returns null if
 // another engine holds the tenant.
-export async function detectBatch(
-  detector: Detector,
-  tenantId: string,
-  size = batchMax,
-  only?: RecordedActivity["origin"],
-): Promise<Pass | null> {
+export async function detectBatch(detector: Detector, tenantId: string, claim: Partial<Claim> = {}): Promise<Pass | null> {
   const pass = await detector.database.transaction(async (tx) => {
     const turn = await claimTurn(tx, tenantId);
-    return turn && scoreOldest(detector, { tx, tenantId, turn, size, only });
+    return turn && scoreOldest(detector, { tx, tenantId, turn, claim: { size: batchMax, ...claim } });
   });
   await saveLimitedRules(detector, tenantId);
   return pass;
 }
 
 // Saved outside the batch's transaction, because the batch may be rolled back.
-async function saveLimitedRules({ database, clock, ruleSets }: Detector, tenantId: string): Promise<void> {
+export async function saveLimitedRules({ database, clock, ruleSets }: Detector, tenantId: string): Promise<void> {
   await ruleSets.saveLimited(tenantId, async (rule_ids) => {
     const limited_at = clock.now();
     const limited_until = new Date(Date.parse(limited_at) + restMs).toISOString();
@@ -84,7 +61,7 @@ export async function detectOldest(
     if (!turn) return null;
     await markBefore(tx);
     try {
-      return await scoreOldest(detector, { tx, tenantId, turn, size: 1, only });
+      return await scoreOldest(detector, { tx, tenantId, turn, claim: { size: 1, only } });
     } catch (fault) {
       const isDayImpossible = areDaysMade && isDayMissing(fault);
       if (!isUnscorable(fault) && !isDayImpossible) throw fault;
@@ -96,12 +73,20 @@ export async function detectOldest(
   });
 }
 
-type Oldest = { tx: Queryable; tenantId: string; turn: Turn; size: number; only: RecordedActivity["origin"] | undefined };
+type Oldest = { tx: Queryable; tenantId: string; turn: Turn; claim: Claim };
 
-async function scoreOldest(detector: Detector, { tx, tenantId, turn, size, only }: Oldest): Promise<Pass> {
-  const { clock } = detector;
-  const claimed = await claimActivities(tx, tenantId, size, only);
+async function scoreOldest(detector: Detector, { tx, tenantId, turn, claim }: Oldest): Promise<Pass> {
+  const claimed = await claimActivities(tx, tenantId, claim);
   if (claimed.length === 0) return { scored: 0, opened: 0, joined: 0 };
+  return scoreClaimed(detector, { tx, tenantId, turn, claimed, isHistory: false });
+}
+
+type Claimed = Pick<Oldest, "tx" | "tenantId" | "turn"> & { claimed: ClaimedActivity[]; isHistory: boolean };
+
+// From history, the engine learns what is usual, and it stores the decisions. But history opens no case, and it says nothing
+// about the attacks that are under way today or about what the tenant's servers and pages send today.
+export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, claimed, isHistory }: Claimed): Promise<Pass> {
+  const { clock } = detector;
   const now = clock.now();
   const batch: Batch = { tx, tenantId, clock, now };
   const activities = claimed.map((each) => each.activity);
@@ -111,34 +96,44 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size, only 
   const keepIp = (ip: string) => keptIp(ip, turn);
   const { standing, memory, believed, accounts } = await believeBatch({ batch, turn, events, keepIp });
   const enriched = told.flatMap(({ id_key }, index) => (believed[index] ? [{ id_key, event: believed[index] }] : []));
-  const judged: Judged[] = [];
+  const campaigns = new Campaigns(turn.campaigns);
+  const damper = new Damper(Buffer.from(turn.ip_key).toString("hex"), { isHistory });
+  const bench: Bench = { memory, set, campaigns, damper, keepIp, nowMs: Date.parse(now) };
+  const begun: (Judged | Suspended)[] = [];
   let sliceBegan = performance.now();
   for (const each of enriched) {
-    judged.push(judgeOne(memory, set, each, { keepIp, nowMs: Date.parse(now) }));
+    begun.push(judgeOne(bench, each));
     // Yield, so that requests in the same process do not wait for a whole batch.
     if (performance.now() - sliceBegan < sliceMs) continue;
     await nextTurn();
     sliceBegan = performance.now();
   }
-  const cases = await openOrJoin(
+  await damper.load(
     batch,
-    judged.flatMap((each) => each.found),
-    accounts.flags,
+    begun.filter(isSuspended).flatMap(({ leads }) => leads),
   );
+  const judged = begun.map((each) => (isSuspended(each) ? each.resume() : each));
+  const found = judged.flatMap((each) => each.found);
+  const cases = await openOrJoin(batch, isHistory ? [] : found, accounts.flags);
   const changed = standing.after(memory.countTied());
+  const underWay = campaigns.changed();
   // Start all writes together: the database executes one while the next is being encoded.
   await Promise.all([
     appendScored(
       tx,
       tenantId,
-      judged.map((each) => toScored(each, cases.made)),
+      judged.map((each) => ({ ...toScored(each, cases.made), isImported: isHistory })),
     ),
     memory.save(now),
-    tallyBatch(tx, tenantId, activities, memory.started),
+    // Old activity is not counted by the minute. Its time of receipt tells how old it is.
+    tallyBatch(tx, tenantId, isHistory ? activities.map((each) => ({ ...each, received_at: now })) : activities, memory.started),
     saveHits(batch, judged),
     saveCases(tx, tenantId, cases.joined),
     insertCaseClaims(tx, tenantId, cases.claims),
-    changed && saveTurn(tx, tenantId, changed),
+    saveMembers(tx, tenantId, cases.members.all()),
+    Damper.save(batch, found, cases),
+    !isHistory && underWay && saveCampaigns(tx, tenantId, underWay),
+    !isHistory && changed && saveTurn(tx, tenantId, changed),
     proveClaims(tx, tenantId, memory.listProved()),
     addIdentityCounts(tx, tenantId, identityCounts(believed)),
   ]);
@@ -147,69 +142,17 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, size, only 
   return { scored: claimed.length, opened: cases.opened, joined: cases.joinedFindings };
 }
 
-type Enriched = { id_key: string; event: EnrichedActivity };
-
-// Sorts by event time, whatever order the events arrived in.
+// Sorts by event time, whatever order the events arrived in. Events of the same time keep the order in which they were sent.
 function inOrder(events: Enriched[]): Enriched[] {
-  return events.toSorted((a, b) => a.event.at - b.event.at || (a.id_key < b.id_key ? -1 : 1));
+  return events.toSorted((a, b) => a.event.at - b.event.at || sentOrder(a, b) || compareText(a.id_key, b.id_key));
 }
 
-function judgeOne(
-  memory: Memory,
-  set: RuleSet,
-  { id_key, event }: Enriched,
-  { keepIp, nowMs }: { keepIp: (ip: string) => string; nowMs: number },
-): Judged {
-  const { context, ratio, isShared } = observe(memory.scene(event));
-  const verdict = judge(context, set, ratio);
-  if (isShared) memory.learnLogin(event);
-  if (verdict.score >= 3) memory.suspectHeld(event);
-  const { ip } = event.activity;
-  const activity = ip === undefined ? event.activity : { ...event.activity, ip: keepIp(ip) };
-  const { source, claimed, at } = event;
-  // Without an autonomous system the network is a block of addresses, which follows the tenant's ip_policy too.
-  const network = event.network.includes("/") ? keepIp(event.network) : event.network;
-  const crowd = crowdSubject(event, keepIp);
-  const observed = { activity, source, claimed, crowd, at, address: addressSubject(ip, keepIp), network, context };
-  const found = findingsOf(verdict, observed, nowMs);
-  return {
-    id_key,
-    activity,
-    source,
-    claimed_account_id: activity.website_account_id === undefined ? (claimed ?? null) : null,
-    score: scoreOfFindings(found, verdict, activity),
-    decision: decisionText(verdict, context),
-    hits: hitsOf(verdict, observed),
-    found,
-  };
+function sentOrder({ event: { activity: a } }: Enriched, { event: { activity: b } }: Enriched): number {
+  return compareText(a.received_at, b.received_at) || (a.place ?? 0) - (b.place ?? 0);
 }
 
-function crowdSubject({ activity, crowd }: EnrichedActivity, keepIp: (ip: string) => string): string | null {
-  const { device_id: device, ip } = activity;
-  if (crowd === "device" && device !== undefined) return `device:${device}`;
-  if (crowd === "ip" && ip !== undefined) return `ip:${hostOf(keepIp(ip))}`;
-  return crowd === "block" && ip !== undefined ? `network:${keepIp(blockOf(ip))}` : null;
-}
-
-function hitsOf({ fired, shadow }: Verdict, observed: Seen): Hit[] {
-  if (fired.length === 0 && shadow.length === 0) return [];
-  const { activity, context } = observed;
-  const { activity_id, website_account_id, occurred_at } = activity;
-  const at = new Date(timeOf(activity)).toISOString();
-  return [...fired, ...shadow].map(({ rule, sentence }, index) => ({
-    rule_id: rule.rule_id,
-    is_shadow: index >= fired.length,
-    // The day on which it happened, not the day on which it was reported.
-    day: at.slice(0, 10),
-    subject: observed.crowd ?? hitSubject(activity, rule.about, observed),
-    at,
-    last_activity: {
-      activity_id,
-      ...(website_account_id !== undefined && { website_account_id }),
-      occurred_at,
-      sentence: sentence.render(context),
-    },
-  }));
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 async function saveHits({ tx, tenantId }: Batch, judged: Judged[]): Promise<void> {

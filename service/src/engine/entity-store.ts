@@ -11,7 +11,8 @@ import type { Queryable } from "../db/postgres/database.ts";
 import type { Entity } from "../detection/entity.ts";
 import { Ring } from "../detection/ring.ts";
 
-type Known = { id: EntityId; entity: Entity<unknown> };
+// `stored` are the facts as they were loaded, or null if the entity is new.
+type Known = { id: EntityId; entity: Entity<unknown>; stored: string | null };
 
 // Most events only read these, so they are saved only if something was added to them.
 const seldomChanged: ReadonlySet<EntityKind> = new Set(["mailbox", "look", "block"]);
@@ -51,7 +52,8 @@ export class EntityStore {
     if (names.size === 0) return;
     for (const row of await findStates(this.#tx, this.#tenantId, [...names.values()])) {
       const { name, ...id } = names.get(row.key) ?? { ...row, name: "" };
-      this.#entities[id.kind].set(name, { id, entity: { ring: Ring.decode(row.ring), facts: JSON.parse(row.facts) } });
+      const entity = { ring: Ring.decode(row.ring), facts: JSON.parse(row.facts) };
+      this.#entities[id.kind].set(name, { id, entity, stored: row.facts });
     }
   }
 
@@ -64,14 +66,16 @@ export class EntityStore {
     // All entities of one kind have the same type of facts.
     if (known) return known.entity as Entity<F>;
     const entity = { ring: Ring.empty(), facts: make() };
-    this.#entities[kind].set(name, { id: { kind, key: entityKey(kind, name) }, entity });
+    this.#entities[kind].set(name, { id: { kind, key: entityKey(kind, name) }, entity, stored: null });
     return entity;
   }
 
   listChanged(): StoredState[] {
-    return Object.values(this.#entities)
-      .flatMap((known) => [...known.values()])
-      .filter(({ id, entity }) => !seldomChanged.has(id.kind) || entity.ring.isChanged)
-      .map(({ id, entity }): StoredState => ({ ...id, ring: entity.ring.encode(), facts: JSON.stringify(entity.facts) }));
+    const all = Object.values(this.#entities).flatMap((known) => [...known.values()]);
+    return all.flatMap(({ id, entity, stored }): StoredState[] => {
+      const facts = JSON.stringify(entity.facts);
+      const isSame = !entity.ring.isChanged && (stored === null || stored === facts);
+      return isSame && seldomChanged.has(id.kind) ? [] : [{ ...id, ring: entity.ring.encode(), facts }];
+    });
   }
 }

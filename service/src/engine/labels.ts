@@ -10,13 +10,19 @@ import {
   saveApplied,
   type UnlabelledOutcome,
 } from "../db/label-work.ts";
+import { findHistoryClock } from "../db/history.ts";
 import { saveLabels, type NewLabelRow, type RatedActivity } from "../db/labels.ts";
 import type { Database, Queryable } from "../db/postgres/database.ts";
+import { findCheckWeights } from "../db/random-checks.ts";
 import { entityKey, findStates, saveStates, type EntityId } from "../db/states.ts";
 import { withFrauds, type FraudChange } from "../detection/label-bump.ts";
+import { reportName } from "../detection/report.ts";
 import { timeOf } from "../domain/activity.ts";
 import type { CaseDocument } from "../domain/case.ts";
+import type { Occurrence } from "../domain/finding.ts";
 import { isKnownFraud, labelSources } from "../domain/label.ts";
+import type { Clock } from "./cases.ts";
+import { closeMembers } from "./member-closes.ts";
 import { labelledNames } from "./names.ts";
 import { Worker } from "./worker.ts";
 
@@ -28,11 +34,12 @@ const faultMs = 1_000;
 // How often an engine's batch may come first before the worker waits for its end.
 const refusalsMax = 5;
 
-type LabelOptions = { database: Database; clock: { now: () => string }; log: Logger };
-type Applying = Pick<LabelOptions, "database" | "clock">;
+type LabelOptions = { database: Database; clock: Clock; log: Logger };
+type Applying = { database: Database; clock: Pick<Clock, "now"> };
 export type Applied = { outcomes: number; labels: number };
 
-// Makes labels from the outcomes of cases, and counts labels as known frauds of what their activities name.
+// Makes labels from the outcomes of cases, and counts labels as known frauds of what their activities name. Before that, it closes
+// the cases that were opened by an attack whose case was closed together with them.
 export class LabelWorker extends Worker {
   readonly #options: LabelOptions;
   readonly #refusals = new Map<string, number>();
@@ -50,10 +57,12 @@ export class LabelWorker extends Worker {
       if (this.signal.aborted) break;
       const refusals = this.#refusals.get(tenantId) ?? 0;
       try {
+        const closed = await closeMembers(this.#options, tenantId);
         const applied = await applyLabels(this.#options, tenantId, refusals >= refusalsMax);
         if (applied) this.#refusals.delete(tenantId);
         else this.#refusals.set(tenantId, refusals + 1);
-        waitMs = Math.min(waitMs, busyMs);
+        // Labels that wait for earlier history are not urgent.
+        if (applied === null || closed + applied.outcomes + applied.labels > 0) waitMs = Math.min(waitMs, busyMs);
       } catch (error) {
         this.#failed(error, tenantId);
         waitMs = Math.max(waitMs, faultMs);
@@ -63,7 +72,7 @@ export class LabelWorker extends Worker {
   }
 
   #failed(error: unknown, tenantId?: string): null {
-    this.#options.log.error({ err: error, tenant_id: tenantId }, "labels could not be counted; it is tried again");
+    this.#options.log.error({ err: error, tenant_id: tenantId }, "labels could not be counted and will be retried");
     return null;
   }
 }
@@ -77,7 +86,8 @@ export async function applyLabels({ database, clock }: Applying, tenantId: strin
     if (!turn) return null;
     const now = clock.now();
     const outcomes = await labelOutcomes({ tx, tenantId, now });
-    const labels = await countLabels({ tx, tenantId, now, turn });
+    const knownBy = (await findHistoryClock(tx, tenantId)) ?? "infinity";
+    const labels = await countLabels({ tx, tenantId, now, turn, knownBy });
     return { outcomes, labels };
   });
 }
@@ -91,12 +101,18 @@ async function labelOutcomes({ tx, tenantId, now }: Batch): Promise<number> {
   const outcomes = await claimOutcomes(tx, tenantId, outcomesMax);
   const decided = outcomes.filter(({ disposition }) => verdicts[disposition] !== undefined);
   const evidence = await evidenceOf({ tx, tenantId }, decided);
+  const checks = await findCheckWeights(
+    tx,
+    tenantId,
+    decided.map(({ case_id }) => case_id),
+  );
   const labels = decided.flatMap((outcome) => {
     const { case_id, case_version, decided_at: known_at, decided_by: actor } = outcome;
     const y = verdicts[outcome.disposition] ?? 0;
-    const row = { source: "case" as const, weight: labelSources.case.weight, case_id, case_version, actor };
+    const row = { source: "case" as const, case_id, case_version, actor };
     return evidence(outcome).map(({ event_at, ...activity }): NewLabelRow => {
-      return { activity, y, event_at, labelled_at: now, known_at, ...row };
+      const weight = checks.get(activity.id_key) ?? labelSources.case.weight;
+      return { activity, y, weight, event_at, labelled_at: now, known_at, ...row };
     });
   });
   await saveLabels(tx, tenantId, labels);
@@ -105,14 +121,15 @@ async function labelOutcomes({ tx, tenantId, now }: Batch): Promise<number> {
 
 type Evidence = Pick<RatedActivity, "id_key" | "received_at"> & { event_at: string };
 
-// The activities behind the occurrences of each case, and those that its reports named. Only a false positive also applies to the
+// The activities behind the occurrences of each case that the outcome is about, and those that its reports named. Only a false positive also applies to the
 // payments that were guessed from a report: a person who confirms the report has not confirmed each guess.
 async function evidenceOf(
   { tx, tenantId }: Pick<Batch, "tx" | "tenantId">,
   outcomes: UnlabelledOutcome[],
 ): Promise<(outcome: UnlabelledOutcome) => Evidence[]> {
-  const predictions = new Map(outcomes.map((outcome) => [outcome, predictionsIn(outcome)]));
-  const rated = await listRatedBehind(tx, tenantId, [...new Set([...predictions.values()].flat())]);
+  const decided = new Map(outcomes.map((outcome) => [outcome, decidedIn(outcome)]));
+  const predictions = [...decided.values()].flatMap((each) => each.predictions);
+  const rated = await listRatedBehind(tx, tenantId, [...new Set(predictions)]);
   const reported = await listReported(
     tx,
     tenantId,
@@ -122,8 +139,10 @@ async function evidenceOf(
   const byCase = Map.groupBy(reported, ({ case_id }) => case_id);
   return (outcome) => {
     const isFalse = outcome.disposition === "FALSE_POSITIVE";
-    const behind = (predictions.get(outcome) ?? []).flatMap((id) => byPrediction.get(id) ?? []);
-    const named = (byCase.get(outcome.case_id) ?? []).filter(({ source }) => isFalse || labelSources[source].isCounted);
+    const { predictions: ids = [], hasReports = true } = decided.get(outcome) ?? {};
+    const behind = ids.flatMap((id) => byPrediction.get(id) ?? []);
+    const reports = hasReports ? (byCase.get(outcome.case_id) ?? []) : [];
+    const named = reports.filter(({ source }) => isFalse || labelSources[source].isCounted);
     const all = [
       ...behind.map((each) => ({ ...keyOf(each), event_at: new Date(timeOf(each)).toISOString() })),
       ...named.map((each) => ({ ...keyOf(each), event_at: each.event_at })),
@@ -136,16 +155,32 @@ function keyOf({ id_key, received_at }: Pick<RatedActivity, "id_key" | "received
   return { id_key, received_at };
 }
 
-function predictionsIn({ document }: UnlabelledOutcome): string[] {
-  if (document === null) return [];
+// What the outcome is about: all of the case, or the occurrences that were named.
+function decidedIn({ document }: UnlabelledOutcome): { predictions: string[]; hasReports: boolean } {
+  if (document === null) return { predictions: [], hasReports: true };
   // The cast is safe: only saveCases and insertCase write documents.
-  const { fraud_occurrences: occurrences } = JSON.parse(document) as CaseDocument;
-  return Object.values(occurrences).map(({ prediction_id }) => prediction_id);
+  const { fraud_occurrences: occurrences, current_state: state } = JSON.parse(document) as CaseDocument;
+  const { occurrence_ids: ids } = state;
+  const decided = Object.values(occurrences).filter(({ occurrence_id: id }) => ids?.includes(id) ?? true);
+  const predictions = decided.map(({ prediction_id }) => prediction_id);
+  return { predictions, hasReports: ids === undefined || decided.some(isReport) };
 }
 
-// An entity without a state has been quiet for longer than known frauds are counted, so there is nothing to change.
-async function countLabels({ tx, tenantId, now, turn }: Batch & { turn: Turn }): Promise<number> {
-  const labels = await lockUnapplied(tx, tenantId, labelsMax);
+function isReport({ explanation }: Occurrence): boolean {
+  return explanation.model_behaviour?.some(({ model_name }) => model_name === reportName) ?? false;
+}
+
+// Counts labels that were known at `knownBy`. While history is scored, that is the time of its next activity: otherwise a payment
+// would be compared with frauds that nobody knew of on its day. An entity without a state has been quiet for longer than known
+// frauds are counted, so there is nothing to change.
+export async function countLabels({
+  tx,
+  tenantId,
+  now,
+  turn,
+  knownBy,
+}: Batch & { turn: Turn; knownBy: string }): Promise<number> {
+  const labels = await lockUnapplied(tx, tenantId, { max: labelsMax, knownBy });
   if (labels.length === 0) return 0;
   const changes = [...Map.groupBy(labels, ({ id_key }) => id_key).values()].flatMap(changeBy);
   const activities = await findLabelled(tx, tenantId, changes);

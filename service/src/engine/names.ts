@@ -34,7 +34,8 @@ export function sourcesIn(events: EnrichedActivity[]): Record<"device" | "ip" | 
   return names;
 }
 
-// What an event names besides its account and its source. Names that could be guessed are hashed with the tenant's key.
+// The entities that an event names besides its account and its source. Names that could be guessed are hashed with the tenant's
+// key.
 export type SharedNames = Partial<Record<"payee" | "instrument" | "mailbox" | "look" | "block", string>>;
 
 export function namesIn(events: EnrichedActivity[], sharedBy: (event: EnrichedActivity) => SharedNames): EntityNames {
@@ -86,8 +87,8 @@ function instrumentName(activity: Payment, key: string): string | undefined {
   return id === undefined ? undefined : keyed(id, key);
 }
 
-// Without versions, because otherwise everybody would have a new look after an update. A browser that says nothing about itself
-// has no look.
+// The kind of browser. Versions are left out, because otherwise every browser would be of a new kind after an update. A browser
+// that says nothing about itself has no kind.
 function lookName({ browser, os }: EnrichedActivity, client: Client): string | undefined {
   const { screen, zone_offset_minutes: zone, locale } = client ?? {};
   return screen === undefined ? undefined : JSON.stringify([screen, zone, locale, browser, os]);

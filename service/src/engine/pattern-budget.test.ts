@@ -31,7 +31,7 @@ test("budget: ten typical patterns at five thousand events per second are never 
   }
 });
 
-test("budget: one slow rule is paused and resumes by itself, and the others continue", () => {
+test("budget: one slow rule is paused and resumes automatically, and the others continue", () => {
   const bench = new Bench();
   const costs = { first: 0.003, slow: 4, last: 0.003 };
   let events = 0;

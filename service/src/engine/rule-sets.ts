@@ -5,17 +5,23 @@ import { worstMsPerInstruction } from "../detection/regex.ts";
 import type { ActiveRule, RuleSet } from "../detection/score.ts";
 import { compileSentence } from "../detection/sentence.ts";
 import type { Rule } from "../domain/rule.ts";
+import { ModelSets } from "./model-sets.ts";
 import { PatternBudget } from "./pattern-budget.ts";
 
 const tenantsMax = 1_000;
 const budgetsMax = 10_000;
 
-type Options = { onLimited?: (tenantId: string, ruleIds: string[]) => void; nowMs?: () => number };
+type Options = {
+  onLimited?: (tenantId: string, ruleIds: string[]) => void;
+  onModelFault?: ConstructorParameters<typeof ModelSets>[0];
+  nowMs?: () => number;
+};
 
-// Compiles a tenant's rules once per revision. A rule that no longer compiles, because a release removed a field, is logged once
+// Compiles a tenant's rules once per revision, and adds its models. A rule that no longer compiles, because a release removed a field, is logged once
 // and skipped.
 export class RuleSets {
   readonly #sets = new Map<string, RuleSet>();
+  readonly #models: ModelSets;
   readonly #budgets = new Map<string, PatternBudget>();
   readonly #onFault: (rule: Rule, fault: unknown) => void;
   readonly #onLimited: NonNullable<Options["onLimited"]>;
@@ -23,16 +29,18 @@ export class RuleSets {
   // Paused rules by tenant that have not been saved yet.
   readonly #limited = new Map<string, Set<string>>();
 
-  constructor(onFault: (rule: Rule, fault: unknown) => void, { onLimited, nowMs }: Options = {}) {
+  constructor(onFault: (rule: Rule, fault: unknown) => void, { onLimited, onModelFault, nowMs }: Options = {}) {
     this.#onFault = onFault;
+    this.#models = new ModelSets(onModelFault ?? (() => {}));
     this.#onLimited = onLimited ?? (() => {});
     this.#nowMs = nowMs ?? (() => performance.now());
   }
 
   async current(tx: Queryable, tenantId: string): Promise<RuleSet> {
-    const { revision, thresholds } = await findDetection(tx, tenantId);
+    const { revision, thresholds, models_revision } = await findDetection(tx, tenantId);
+    const serving = await this.#models.current(tx, tenantId, models_revision);
     const known = this.#sets.get(tenantId);
-    if (known?.revision === revision) return known;
+    if (known?.revision === revision) return { ...known, serving };
     const active = (await listRules(tx, tenantId)).filter((rule) => rule.state !== "off");
     const budget = this.#budgetOf(tenantId);
     const rules = active.flatMap((rule) => this.#compile(rule, (compiled) => this.#limit(tenantId, rule, compiled, budget)));
@@ -40,7 +48,7 @@ export class RuleSets {
     const set = { revision, thresholds, rules };
     if (this.#sets.size >= tenantsMax) this.#sets.clear();
     this.#sets.set(tenantId, set);
-    return set;
+    return { ...set, serving };
   }
 
   // Calls `save` with the rules that were paused since it last succeeded.

@@ -54,8 +54,8 @@ export function NoAccount() {
   return (
     <Empty title="No account" icon={<UserRoundX size={20} aria-hidden />}>
       <p>
-        This is not an account. Some cases are about a device, an address or a network that tried several accounts or none, so no
-        single account could be identified. There is nothing to block or mark here.
+        This is not an account. Some cases are about a source, a payee, an instrument or a campaign, and not about one account.
+        There is nothing to block or mark here.
       </p>
       <Link to="/" search={{ account: unknownAccount }} className="mt-3 inline-block font-medium text-accent underline">
         Show the open cases without an account

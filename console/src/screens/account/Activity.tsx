@@ -16,7 +16,7 @@ export function Activity({ accountId }: { accountId: string }) {
   const navigate = useNavigate();
   const { event: chosen } = useSearch({ from: "/inside/accounts/$accountId" });
   const list = useInfiniteQuery(useHistories().accountActivities(accountId));
-  const read = useMemo(() => inOrder((list.data?.pages ?? []).flatMap((page) => page.activities)), [list.data]);
+  const read = useMemo(() => inOrder((list.data?.pages ?? []).flatMap((page) => page.activities).toReversed()), [list.data]);
   const choose = useCallback(
     (event: string) => void navigate({ to: ".", search: { event }, replace: true, resetScroll: false }),
     [navigate],

@@ -3,9 +3,10 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-quer
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { Actor } from "../../parts/Actor.tsx";
-import { FraudLabel, StatusBadge, dispositionWords, hasOwnReason } from "../../parts/Badges.tsx";
+import { StatusBadge, dispositionWords, hasOwnReason } from "../../parts/Badges.tsx";
 import { ColumnNames } from "../../parts/ColumnNames.tsx";
 import { ListFoot } from "../../parts/ListFoot.tsx";
+import { CaseLabel } from "../../parts/RandomCheck.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { wordsOf } from "../../parts/States.tsx";
 import { Moment } from "../../parts/Time.tsx";
@@ -66,7 +67,7 @@ function Table({ cases }: { cases: readonly CaseListItem[] }) {
                 <Score score={each.overall_risk_score} />
               </td>
               <td className="py-1.5 pr-4">
-                <FraudLabel label={each.primary_fraud_label} />
+                <CaseLabel row={each} />
               </td>
               <td className="py-1.5 pr-4">
                 <StatusBadge status={each.status} />

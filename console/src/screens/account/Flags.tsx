@@ -71,7 +71,7 @@ type RowProps = { flag: Flag; isOn: boolean; history: FlagHistory | null; isAllo
 
 function FlagRow({ flag, isOn, history, isAllowed, onPress }: RowProps) {
   return (
-    <li className="grid grid-cols-[9.5rem_minmax(0,1fr)] items-center gap-3 print:grid-cols-1">
+    <li className="grid grid-cols-[11.5rem_minmax(0,1fr)] items-center gap-3 print:grid-cols-1">
       <FlagSwitch flag={flag} isOn={isOn} isAllowed={isAllowed} onPress={onPress} />
       <p className="text-xs text-soft">
         {stateWords(isOn, history)}

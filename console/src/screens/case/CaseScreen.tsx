@@ -9,14 +9,19 @@ import { useKeys } from "../../keys/keys.ts";
 import { FlagMarks, StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
 import { Button, IconButton, Kbd } from "../../parts/Button.tsx";
 import { copyAddress } from "../../parts/Copy.tsx";
+import { RandomCheckMark, isRandomCheck } from "../../parts/RandomCheck.tsx";
 import { Score } from "../../parts/Score.tsx";
+import { subjectName } from "../../parts/subject.ts";
 import { Empty, Loading, Stale, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import type { Disposition } from "../../changes/desk.ts";
 import { AccountLink } from "../account/AccountLink.tsx";
 import { AuditTrail } from "./AuditTrail.tsx";
+import { Members } from "./Members.tsx";
 import { Printed } from "./Printed.tsx";
+import { RandomCheckWhy } from "./RandomCheck.tsx";
+import { ScoreFacts } from "./ScoreFacts.tsx";
 import { Section } from "./Section.tsx";
 import { StateHistory } from "./StateHistory.tsx";
 import { WhatHappened } from "./WhatHappened.tsx";
@@ -69,16 +74,20 @@ function CaseView({ found, stale }: { found: Case; stale: ReactNode }) {
       </Header>
       {stale}
       <div className="mx-auto grid max-w-[88rem] grid-cols-[minmax(0,1fr)_22rem] items-start gap-4 p-5 max-[70rem]:grid-cols-1">
-        <div className="grid min-w-0 gap-4">
-          <Why found={found} />
+        <div className="grid min-w-0 grid-cols-1 gap-4">
+          {isRandomCheck(found.details) ? <RandomCheckWhy /> : <Why found={found} />}
           <WhatHappened found={found} />
           <StateHistory found={found} />
           <AuditTrail caseId={found.case_id} />
         </div>
         <div className="grid gap-4">
-          <Section title="Who">
-            <AccountCard websiteAccountId={found.website_account_id} />
-          </Section>
+          {found.details.members ? (
+            <Members found={found} />
+          ) : (
+            <Section title="Who">
+              <AccountCard websiteAccountId={found.website_account_id} />
+            </Section>
+          )}
         </div>
       </div>
       <Printed />
@@ -112,19 +121,27 @@ function Header({ found, onBack, children }: { found: Case; onBack: () => void; 
         <div className="min-w-0 flex-1">
           <div className="flex flex-wrap items-center gap-x-3">
             <h1 className="truncate text-lg font-semibold">
-              <AccountLink id={found.website_account_id} look="" />
+              {found.details.subject ? (
+                subjectName(found.website_account_id, found.details.subject)
+              ) : (
+                <AccountLink id={found.website_account_id} look="" />
+              )}
             </h1>
             <AccountFlags websiteAccountId={found.website_account_id} />
             <StatusBadge status={status} />
+            {isRandomCheck(details) && <RandomCheckMark />}
             {state.disposition && <span className="text-soft">{dispositionWords[state.disposition]}</span>}
           </div>
           <p className="text-xs text-faint">
             Opened <Age at={created_at} suffix=" ago" /> · version {case_version} · {found.case_id}
           </p>
         </div>
-        <div className="flex items-center gap-3">
-          <Score score={details.overall_risk_score} size="large" />
-          {first !== details.overall_risk_score && <span className="text-xs text-faint">{first} when it was opened</span>}
+        <div>
+          <div className="flex items-center gap-3">
+            <Score score={details.overall_risk_score} size="large" />
+            {first !== details.overall_risk_score && <span className="text-xs text-faint">{first} when it was opened</span>}
+          </div>
+          <ScoreFacts found={found} />
         </div>
         <div className="no-print flex items-center gap-1">
           <IconButton name="Copy the link to this case" onClick={() => void copyAddress("case")}>

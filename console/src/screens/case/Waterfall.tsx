@@ -1,84 +1,124 @@
 import { ProblemError, type Decision, type FraudOccurrence } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Fragment, type ReactNode } from "react";
 import { Alert } from "../../parts/Field.tsx";
 import { wordsOf } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
+import { isReport, partsOf, rulesElsewhere, shownParts, signedWords, totalOf, type Part } from "./parts.ts";
 
-type Part = { name: string; words: string; value: number };
+type Props = { occurrence: FraudOccurrence; caseId: string };
 
-const signed = new Intl.NumberFormat(undefined, {
-  signDisplay: "exceptZero",
-  minimumFractionDigits: 1,
-  maximumFractionDigits: 1,
-});
-
-// Shows what raised and lowered the score, from the stored decision. Raw activity is kept only for a while. If the decision is
-// gone, the summary in the case is used.
-export function Waterfall({ occurrence }: { occurrence: FraudOccurrence }) {
+// Shows what raised and lowered the score. Raw activity is kept only for a while. If the decision is gone, the evidence still says
+// what counted, but not where the thresholds were.
+export function Waterfall({ occurrence, caseId }: Props) {
   const { queries } = useWorkspace();
-  const decision = useQuery({ ...queries.decision(occurrence.prediction_id), retry: false });
-  if (decision.isPending)
+  const read = useQuery({ ...queries.decision(occurrence.prediction_id), retry: false });
+  if (read.isPending)
     return <div role="status" aria-label="Loading the score" className="h-24 animate-pulse rounded bg-sunken" />;
-  const isGone = decision.error instanceof ProblemError && decision.error.status === 404;
-  if (decision.isError && !isGone) return <Alert>{`The score breakdown could not be loaded: ${wordsOf(decision.error)}`}</Alert>;
-  const parts = decision.data ? partsOfDecision(decision.data, occurrence) : [];
-  const shown = parts.length > 0 ? parts : partsOfOccurrence(occurrence);
-  if (shown.length === 0) return null;
-  return <Bars parts={shown} thresholds={decision.data?.thresholds ?? null} />;
+  const isGone = read.error instanceof ProblemError && read.error.status === 404;
+  if (read.isError && !isGone) return <Alert>{`The score breakdown could not be loaded: ${wordsOf(read.error)}`}</Alert>;
+  const decision = read.data ?? null;
+  const parts = partsOf(occurrence, decision);
+  if (parts.length === 0) return null;
+  return (
+    <>
+      <Bars parts={parts} occurrence={occurrence} thresholds={isReport(occurrence) ? null : (decision?.thresholds ?? null)} />
+      {isReport(occurrence) && <Note>A fraud report always has score 5.</Note>}
+      {isLimited(occurrence, decision) && <Note>What a page claims has a score of at most 3.</Note>}
+      {decision && <Elsewhere occurrence={occurrence} decision={decision} caseId={caseId} />}
+    </>
+  );
 }
 
-function partsOfDecision({ rules, contributions }: Decision, { explanation }: FraudOccurrence): Part[] {
-  const contributors = (explanation.model_behaviour ?? []).flatMap(({ top_contributors }) => top_contributors);
-  // The case describes a comparison in plainer words than the decision does.
-  const plain = new Map(contributors.map((each) => [each.feature, each]));
-  const fired = rules.map(({ name, sentence, weight }) => ({ name, words: sentence, value: weight }));
-  const compared = contributions.map(({ name, plain_name, log_odds }) => ({
-    name: plain.get(name)?.plain_name ?? plain_name,
-    words: plain.get(name)?.description ?? "Compared with the account's earlier log-ins.",
-    value: log_odds,
-  }));
-  return [...fired, ...compared.toSorted((a, b) => b.value - a.value)];
+function isLimited(occurrence: FraudOccurrence, decision: Decision | null): boolean {
+  const isClaim = occurrence.explanation.evidence_source === "page";
+  return isClaim && decision !== null && totalOf(occurrence) >= decision.thresholds.score_4 * 100;
 }
 
-function partsOfOccurrence({ explanation }: FraudOccurrence): Part[] {
-  return (explanation.model_behaviour ?? [])
-    .flatMap(({ top_contributors }) => top_contributors)
-    .map(({ plain_name, description, shap_value }) => ({ name: plain_name, words: description, value: shap_value }));
+function Note({ children }: { children: ReactNode }) {
+  return <p className="mt-1.5 text-xs text-soft">{children}</p>;
 }
 
-type BarsProps = { parts: Part[]; thresholds: Decision["thresholds"] | null };
+// Rules about another subject count in that subject's case, and not here.
+function Elsewhere({ occurrence, decision, caseId }: Props & { decision: Decision }) {
+  const names = rulesElsewhere(occurrence, decision);
+  if (names.length === 0) return null;
+  return (
+    <Note>
+      {names.length === 1 ? "This rule also fired, but counts" : "These rules also fired, but count"} in another case:{" "}
+      {names.join(", ")}.{" "}
+      {decision.case_id !== undefined && decision.case_id !== caseId && (
+        <Link to="/cases/$caseId" params={{ caseId: decision.case_id }} className="text-accent hover:underline">
+          Show the other case
+        </Link>
+      )}
+    </Note>
+  );
+}
 
-function Bars({ parts, thresholds }: BarsProps) {
-  const ends = parts.map((_, index) => parts.slice(0, index + 1).reduce((sum, part) => sum + part.value, 0));
-  const total = ends.at(-1) ?? 0;
+const groupWords: Record<Part["group"], string> = {
+  rules: "Rules",
+  "log-in": "Compared with the account's log-ins",
+  "false cases": "Earlier cases closed as false positives",
+  model: "Model",
+};
+
+type BarsProps = { parts: Part[]; occurrence: FraudOccurrence; thresholds: Decision["thresholds"] | null };
+
+function Bars({ parts, occurrence, thresholds }: BarsProps) {
+  const shown = shownParts(parts);
+  const ends = shown.map((_, index) => sumOf(shown.slice(0, index + 1)) / 100);
+  const total = totalOf(occurrence);
   const marks = thresholds ? [thresholds.score_2, thresholds.score_3, thresholds.score_4, thresholds.score_5] : [];
   const low = Math.min(0, ...ends);
   const high = Math.max(1, ...ends, ...marks) * 1.04;
   const at = (value: number) => `${((value - low) / (high - low)) * 100}%`;
+  const hasGroups = new Set(parts.map(({ group }) => group)).size > 1;
   return (
     <div className="@container">
-      <div className="grid grid-cols-[minmax(0,1.2fr)_minmax(0,1fr)_3rem] gap-x-3 text-sm @lg:grid-cols-[15rem_minmax(0,1fr)_3rem]">
+      <div className="grid grid-cols-[minmax(0,1.7fr)_minmax(0,1fr)_2.75rem] gap-x-3 text-sm @lg:grid-cols-[15rem_minmax(0,1fr)_3.25rem]">
         {thresholds && <ScaleHead marks={marks} at={at} />}
-        {parts.map(({ name, words, value }, index) => {
-          const end = ends[index] ?? 0;
+        {parts.map(({ group, name, words }, index) => {
+          const [value, end] = [shown[index] ?? 0, ends[index] ?? 0];
+          const isFirst = hasGroups && parts[index - 1]?.group !== group;
+          const own = shown.filter((_, place) => parts[place]?.group === group);
           return (
-            <div
-              key={`${name} ${index}`}
-              className="col-span-3 grid grid-cols-subgrid items-center border-t border-line py-1.5"
-              title={words}
-            >
-              <span className="leading-tight">{name}</span>
-              <Track marks={marks} at={at} from={end - value} to={end} look={value >= 0 ? "bg-accent" : "bg-edge"} />
-              <span className="text-right font-medium">{signed.format(value)}</span>
-            </div>
+            <Fragment key={`${name} ${index}`}>
+              {isFirst && <GroupHead name={groupWords[group]} sum={sumOf(own)} />}
+              <div className="col-span-3 grid grid-cols-subgrid items-center border-t border-line py-1.5" title={words}>
+                <span className={`leading-tight [overflow-wrap:anywhere] ${hasGroups ? "pl-2.5" : ""}`}>{name}</span>
+                <Track marks={marks} at={at} from={end - value / 100} to={end} look={value >= 0 ? "bg-accent" : "bg-edge"} />
+                <span data-part="" className="text-right font-medium">
+                  {signedWords(value)}
+                </span>
+              </div>
+            </Fragment>
           );
         })}
         <div className="col-span-3 grid grid-cols-subgrid items-center border-t border-edge py-1.5 font-semibold">
-          <span>Total</span>
-          <Track marks={marks} at={at} from={0} to={total} look="bg-ink" />
-          <span className="text-right">{signed.format(total)}</span>
+          <span>
+            Total <span className="font-normal text-faint">score {occurrence.risk_score}</span>
+          </span>
+          <Track marks={marks} at={at} from={0} to={total / 100} look="bg-ink" />
+          <span data-total="" className="text-right">
+            {signedWords(total)}
+          </span>
         </div>
       </div>
+    </div>
+  );
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+function GroupHead({ name, sum }: { name: string; sum: number }) {
+  return (
+    <div className="col-span-3 grid grid-cols-subgrid border-t border-line bg-sunken py-1 text-xs text-soft">
+      <span className="col-span-2 pl-1 font-medium">{name}</span>
+      <span className="text-right">{signedWords(sum)}</span>
     </div>
   );
 }

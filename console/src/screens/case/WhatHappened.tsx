@@ -8,7 +8,7 @@ import { Button, IconButton } from "../../parts/Button.tsx";
 import { wordsOf } from "../../parts/States.tsx";
 import { ScoreLine } from "../../timeline/ScoreLine.tsx";
 import { Timeline } from "../../timeline/Timeline.tsx";
-import { groupsOf, inOrder, isOccurrence } from "../../timeline/grouping.ts";
+import { groupsOf, inOrder, isHarmless, isOccurrence, type CaseEvidence } from "../../timeline/grouping.ts";
 import { useHistories, type Whose } from "../../timeline/histories.ts";
 import { Section } from "./Section.tsx";
 
@@ -23,7 +23,7 @@ export function WhatHappened({ found }: { found: Case }) {
     (groupId: string, found: ScoredActivity[]) => setRead((known) => new Map(known).set(groupId, found)),
     [],
   );
-  const own = useMemo(() => (activities.data?.pages ?? []).flatMap((page) => page.activities), [activities.data]);
+  const own = useMemo(() => (activities.data?.pages ?? []).flatMap((page) => page.activities).toReversed(), [activities.data]);
   const groups = useMemo(
     () =>
       groupsOf(
@@ -35,8 +35,9 @@ export function WhatHappened({ found }: { found: Case }) {
   // Without an account, the events cannot be limited to one, so all of them make up the line.
   const isUnknown = websiteAccountId === unknownAccount;
   const line = useMemo(() => inOrder(isUnknown ? [...own, ...[...read.values()].flat()] : own), [isUnknown, own, read]);
-  const whose: Whose = { key: ["case", caseId], websiteAccountId, caseId };
-  const { chosen, choose, step, count } = useEvidence(line, caseId);
+  const evidence = useMemo(() => evidenceIn(found), [found]);
+  const whose: Whose = { key: ["case", caseId], websiteAccountId, evidence };
+  const { chosen, choose, step, count } = useEvidence(line, evidence);
 
   const isPending = sessions.isPending || activities.isPending;
   const error = activities.error ?? sessions.error;
@@ -56,7 +57,7 @@ export function WhatHappened({ found }: { found: Case }) {
       {isEmpty && <p className="p-4 text-soft">The activity has expired. Raw activity is deleted earlier than cases.</p>}
       {!isPending && line.length > 1 && (
         <div className="px-4 pt-5">
-          <ScoreLine activities={line} caseId={caseId} chosen={chosen} onChoose={choose} />
+          <ScoreLine activities={line} evidence={evidence} chosen={chosen} onChoose={choose} />
         </div>
       )}
       {lists.length > 0 && (
@@ -80,15 +81,25 @@ export function WhatHappened({ found }: { found: Case }) {
   );
 }
 
+function evidenceIn({ case_id: caseId, fraud_occurrences: occurrences }: Case): CaseEvidence {
+  return {
+    caseId,
+    scores: new Map(Object.values(occurrences).map(({ prediction_id, risk_score }) => [prediction_id, risk_score])),
+  };
+}
+
 // The event in the address, and the steps from one piece of evidence to the next.
-function useEvidence(line: readonly ScoredActivity[], caseId: string) {
+function useEvidence(line: readonly ScoredActivity[], evidence: CaseEvidence) {
   const navigate = useNavigate();
   const { event: chosen } = useSearch({ from: "/inside/cases/$caseId" });
   const choose = useCallback(
     (event: string) => void navigate({ to: ".", search: { event }, replace: true, resetScroll: false }),
     [navigate],
   );
-  const marked = useMemo(() => line.filter((each) => isOccurrence(each, caseId)).map((each) => each.activity_id), [line, caseId]);
+  const marked = useMemo(
+    () => line.filter((each) => isOccurrence(each, evidence) && !isHarmless(each, evidence)).map((each) => each.activity_id),
+    [line, evidence],
+  );
   const step = useCallback(
     (by: 1 | -1) => {
       const at = marked.indexOf(chosen ?? "");

@@ -17,8 +17,8 @@ export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) 
   if (!isKnown)
     return (
       <p className="text-soft">
-        No account could be identified. The case is about a device, an address or a network that tried several accounts or none,
-        so there are no flags to set.
+        This case is not about one account. It is about a source, a payee, an instrument or a campaign, so there are no flags to
+        set.
       </p>
     );
   if (account.isPending)

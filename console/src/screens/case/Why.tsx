@@ -3,22 +3,28 @@ import { useState } from "react";
 import { FraudLabel, actionWords } from "../../parts/Badges.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
+import { accountsIn } from "../../parts/subject.ts";
 import { Age } from "../../parts/Time.tsx";
 import { Evidence, evidenceOf } from "./Evidence.tsx";
+import { PartOfAttack } from "./Members.tsx";
+import { WasRandomCheck } from "./RandomCheck.tsx";
 import { Section } from "./Section.tsx";
 import { Waterfall } from "./Waterfall.tsx";
 
 const highlightsMax = 6;
 
 export function Why({ found }: { found: Case }) {
-  const { summary, highlights, recommended_action, fraud_labels } = found.details;
+  const { summary, highlights, recommended_action, fraud_labels, members } = found.details;
   const [strongest] = evidenceOf(found);
   const count = Object.keys(found.fraud_occurrences).length;
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? highlights : highlights.slice(0, highlightsMax);
   return (
     <Section title="Why" aside={<Advice action={recommended_action} />}>
-      <p className="text-base [overflow-wrap:anywhere]">{summary}</p>
+      <p className="text-base [overflow-wrap:anywhere]">
+        {members && <strong className="font-semibold">{accountsIn(members.count)} in all. </strong>}
+        {summary}
+      </p>
       <div className="mt-2 flex flex-wrap gap-x-4 gap-y-1 text-soft">
         {fraud_labels.map((label) => (
           <FraudLabel key={label} label={label} />
@@ -42,6 +48,8 @@ export function Why({ found }: { found: Case }) {
           <p className="mt-1 hidden print:block">{highlights.length - shown.length} more are not printed.</p>
         </>
       )}
+      <PartOfAttack found={found} />
+      <WasRandomCheck found={found} />
       <ClaimedAccounts ids={found.details.claimed_accounts ?? []} />
       <Evidence found={found} />
       {strongest && (
@@ -56,7 +64,7 @@ export function Why({ found }: { found: Case }) {
             </h3>
             <GuideLink page="how-a-score-comes-about#from-event-to-decision" about="the score" className="text-xs" />
           </div>
-          <Waterfall occurrence={strongest} />
+          <Waterfall occurrence={strongest} caseId={found.case_id} />
         </div>
       )}
     </Section>

@@ -3,16 +3,19 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { FraudLabel } from "../../parts/Badges.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
+import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
 import { Outcomes, figure, precisionWords } from "./Outcomes.tsx";
 import { Expression, Sentence } from "./RuleWords.tsx";
-import { useDetection } from "./queries.ts";
 
 export const aboutWords = {
   account: "the account that the event names",
   device: "the device it came from (one case for all accounts)",
   address: "the address it came from (one case for all accounts)",
   network: "the network it came from (one case for all accounts)",
+  campaign: "the campaign, from many sources (one case for all accounts)",
+  payee: "the payee (one case for all accounts)",
+  instrument: "the payment instrument (one case for all accounts)",
 };
 
 export function Definition({ rule }: { rule: Rule }) {
@@ -52,7 +55,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 // What the rule does on its own under the current thresholds.
 export function WeightMeaning({ weight }: { weight: number }) {
-  const { data } = useQuery(useDetection().thresholds);
+  const { data } = useQuery(useWorkspace().queries.thresholds());
   if (!data) return null;
   const score = [data.score_2, data.score_3, data.score_4, data.score_5].filter((from) => weight >= from).length + 1;
   const words = score >= 3 ? `on its own, it opens a case with score ${score}` : "on its own, it opens no case";

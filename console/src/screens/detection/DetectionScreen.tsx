@@ -5,6 +5,7 @@ import { useKeys, type Binding } from "../../keys/keys.ts";
 import { Kbd } from "../../parts/Button.tsx";
 import { NotAvailable } from "../../parts/NotAvailable.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
+import { ModelsTab } from "../models/ModelsTab.tsx";
 import { NotAccepted } from "./NotAccepted.tsx";
 import { RuleList } from "./RuleList.tsx";
 import { ThresholdsTab } from "./ThresholdsTab.tsx";
@@ -13,6 +14,7 @@ import type { Tab } from "./address.ts";
 const tabs: { tab: Tab | undefined; name: string }[] = [
   { tab: undefined, name: "Rules" },
   { tab: "thresholds", name: "Thresholds" },
+  { tab: "models", name: "Models" },
   { tab: "not-accepted", name: "Not accepted" },
 ];
 
@@ -30,6 +32,11 @@ export function DetectionScreen() {
         {tab === "thresholds" && (
           <Allowed scope="read:rules">
             <ThresholdsTab />
+          </Allowed>
+        )}
+        {tab === "models" && (
+          <Allowed scope="read:models">
+            <ModelsTab />
           </Allowed>
         )}
         {tab === "not-accepted" && (

@@ -40,7 +40,7 @@ export function StateMark({ state }: { state: RuleState }) {
 // Shown beside the state, because a rule that is on but paused does nothing.
 export function LimitedMark({ until }: { until: string | undefined }) {
   if (until === undefined) return null;
-  const meaning = `Its patterns take too long. It is paused until ${new Date(until).toLocaleTimeString()} and then resumes by itself.`;
+  const meaning = `Its patterns take too long. It is paused until ${new Date(until).toLocaleTimeString()} and then resumes automatically.`;
   return (
     <span className={`${shape} bg-warn-soft text-warn`} title={meaning}>
       <Hourglass size={13} aria-hidden />

@@ -6,22 +6,26 @@ import { Alert } from "../../parts/Field.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Loading, Stale, Trouble, wordsOf } from "../../parts/States.tsx";
 import { Age, ageWords } from "../../parts/Time.tsx";
+import { Such } from "../../parts/Such.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
+import { Budget } from "./Budget.tsx";
 import { NumberField } from "./NumberField.tsx";
 import { ThresholdScale } from "./ThresholdScale.tsx";
-import { useDetection } from "./queries.ts";
 import { stepMeanings, steps, type Steps } from "./thresholds.ts";
 
 export function ThresholdsTab() {
-  const read = useQuery(useDetection().thresholds);
+  const read = useQuery(useWorkspace().queries.thresholds());
   if (read.isPending) return <Loading lines={6} name="Loading the thresholds" />;
   if (read.isLoadingError) return <Trouble error={read.error} onRetry={() => void read.refetch()} />;
   return (
     <>
       <Stale read={read} />
-      <ThresholdsForm stored={read.data} />
+      <div className="mx-auto grid max-w-[72rem] gap-4 p-5">
+        <ThresholdsForm stored={read.data} />
+        <Budget stored={read.data} />
+      </div>
     </>
   );
 }
@@ -33,6 +37,12 @@ function stepsOf({ score_2, score_3, score_4, score_5 }: Steps): Steps {
 // Only what this person changed. The rest comes from the stored version, so continuing does not undo a colleague's change.
 function touched({ base, wanted }: { base: Steps; wanted: Steps }): Partial<Steps> {
   return Object.fromEntries(steps.filter((step) => base[step] !== wanted[step]).map((step) => [step, wanted[step]]));
+}
+
+// The response to a change does not repeat the figures of the labels.
+function figuresOf(known: Thresholds | undefined): Pick<Thresholds, "frauds_of_100" | "labels_by_score"> {
+  const { frauds_of_100, labels_by_score } = known ?? {};
+  return { ...(frauds_of_100 && { frauds_of_100 }), ...(labels_by_score && { labels_by_score }) };
 }
 
 type Refusal = { words: string | null; errors: Map<string, string> };
@@ -57,7 +67,7 @@ function useThresholdsDraft(stored: Thresholds) {
     const body = { ...draft.wanted, thresholds_version: draft.base.thresholds_version };
     try {
       const found = await desk.outbox.deliver("Saving the thresholds", () => client.call("updateThresholds", { body }));
-      cache.setQueryData(["thresholds"], found);
+      cache.setQueryData<Thresholds>(["thresholds"], (known) => ({ ...found, ...figuresOf(known) }));
       setDraft(null);
       toast({ kind: "done", words: "The thresholds are saved. Past scores do not change." });
     } catch (error) {
@@ -103,46 +113,51 @@ function ThresholdsForm({ stored }: { stored: Thresholds }) {
     </div>
   );
   return (
-    <div className="mx-auto grid max-w-[72rem] gap-4 p-5">
-      <Section title="From evidence to score" aside={aside}>
-        <p className="mb-4 max-w-[46rem] text-soft">
-          Every rule that hits adds its weight. A log-in that is unusual for its account adds to the sum, and a usual one
-          subtracts from it. The sum is the log-odds of fraud. These thresholds turn it into a score.
-        </p>
-        <ThresholdScale steps={wanted} />
-        <Conflict stored={stored} drafting={drafting} />
-        <div className="mt-5 grid grid-cols-4 gap-4">
-          {steps.map((step) => (
-            <NumberField
-              key={step}
-              label={`Score ${step.slice(-1)} from`}
-              min={0}
-              max={100}
-              value={wanted[step]}
-              isOff={!mayManage}
-              error={refusal.errors.get(step)}
-              hint={stepMeanings[step]}
-              onValue={(value) => drafting.change({ [step]: value })}
-            />
-          ))}
+    <Section title="From evidence to score" aside={aside}>
+      <p className="mb-4 max-w-[46rem] text-soft">
+        Every rule that hits adds its weight. A log-in that is unusual for its account adds to the sum, and a usual one subtracts
+        from it. The sum is the log-odds of fraud. These thresholds turn it into a score.
+      </p>
+      <ThresholdScale steps={wanted} />
+      <Conflict stored={stored} drafting={drafting} />
+      <div className="mt-5 grid grid-cols-4 gap-4">
+        {steps.map((step) => (
+          <NumberField
+            key={step}
+            label={`Score ${step.slice(-1)} from`}
+            min={0}
+            max={100}
+            value={wanted[step]}
+            isOff={!mayManage}
+            error={refusal.errors.get(step)}
+            hint={
+              <>
+                {stepMeanings[step]}{" "}
+                <span className="block first-letter:uppercase">
+                  <Such score={Number(step.slice(-1))} />
+                </span>
+              </>
+            }
+            onValue={(value) => drafting.change({ [step]: value })}
+          />
+        ))}
+      </div>
+      {refusal.words !== null && (
+        <div className="mt-4">
+          <Alert>Not saved: {refusal.words}</Alert>
         </div>
-        {refusal.words !== null && (
-          <div className="mt-4">
-            <Alert>Not saved: {refusal.words}</Alert>
-          </div>
-        )}
-        {mayManage && (
-          <div className="mt-4 flex justify-end gap-2">
-            <Button look="quiet" onClick={drafting.putBack} disabled={!isTouched || isBusy}>
-              Reset
-            </Button>
-            <Button look="primary" onClick={() => void drafting.save()} disabled={!isTouched || isBusy || drafting.base !== null}>
-              Save the thresholds
-            </Button>
-          </div>
-        )}
-      </Section>
-    </div>
+      )}
+      {mayManage && (
+        <div className="mt-4 flex justify-end gap-2">
+          <Button look="quiet" onClick={drafting.putBack} disabled={!isTouched || isBusy}>
+            Reset
+          </Button>
+          <Button look="primary" onClick={() => void drafting.save()} disabled={!isTouched || isBusy || drafting.base !== null}>
+            Save the thresholds
+          </Button>
+        </div>
+      )}
+    </Section>
   );
 }
 

@@ -10,6 +10,8 @@ const half = 30_000;
 const entriesPage = 50;
 // Short, so the bar moves during a short run. A finished run is not polled again.
 const progressMs = 700;
+// A training run takes minutes.
+const trainingMs = 2_000;
 
 function detectionQueries(client: ConsoleClient) {
   return {
@@ -42,10 +44,19 @@ function detectionQueries(client: ConsoleClient) {
       queryFn: async ({ signal }) => (await client.call("listFeatures", { signal })).features,
       staleTime: Infinity,
     }),
-    thresholds: queryOptions({
-      queryKey: ["thresholds"],
-      queryFn: ({ signal }) => client.call("getThresholds", { signal }),
+    // The thresholds that a number of cases a day would give.
+    budget: (casesPerDay: number) =>
+      queryOptions({
+        queryKey: ["thresholds", "budget", casesPerDay],
+        queryFn: ({ signal }) => client.call("getThresholds", { query: { cases_per_day: casesPerDay }, signal }),
+        staleTime: half,
+        retry: false,
+      }),
+    models: queryOptions({
+      queryKey: ["models"],
+      queryFn: ({ signal }) => client.call("listModels", { signal }),
       staleTime: half,
+      refetchInterval: ({ state }) => (state.data?.runs.some(({ status }) => isUnderWay(status)) ? trainingMs : false),
     }),
     backtests: queryOptions({
       queryKey: ["backtests", "list"],

@@ -68,7 +68,7 @@ export const scenarios = {
   stuffing: {
     name: "Credential stuffing",
     story: "One device fails to log in to twelve accounts within minutes, and then gets into a thirteenth.",
-    expects: "A case labeled Bot, for the thirteenth account.",
+    expects: "A case labelled Bot, for the thirteenth account.",
     opensCase: true,
     steps: stuffing,
   },
@@ -76,21 +76,21 @@ export const scenarios = {
     name: "Account takeover",
     story:
       "Password guesses on a device never seen before, a log-in, a new password, a new payee, and a transfer of 2,400 euros.",
-    expects: "A case labeled Account Takeover, with a high score.",
+    expects: "A case labelled Account Takeover, with a high score.",
     opensCase: true,
     steps: takeover,
   },
   signups: {
     name: "Invented customers",
     story: "Six sign-ups on one device, one after the other.",
-    expects: "One case labeled Synthetic about the device, from the fourth sign-up on.",
+    expects: "One case labelled Synthetic about the device, from the fourth sign-up on.",
     opensCase: true,
     steps: signups,
   },
   report: {
     name: "Fraud report",
     story: "A customer tells your support team that somebody else has used the account.",
-    expects: "A case labeled Account Takeover at once, because reports are trusted.",
+    expects: "A case labelled Account Takeover at once, because reports are trusted.",
     opensCase: true,
     steps: (account) => [
       {

@@ -4,6 +4,7 @@ type Offered = Exclude<Scope, "manage:webhooks">;
 
 export const scopeWords: Record<Offered, string> = {
   "create:activities": "Send activity",
+  "import:activities": "Import history, which opens no cases",
   "create:labels": "Say which activities were frauds",
   "read:labels": "List labels",
   "read:cases": "List cases",
@@ -18,6 +19,8 @@ export const scopeWords: Record<Offered, string> = {
   "read:metrics": "Read metrics, overview and quarantine",
   "read:rules": "Read rules, thresholds and backtests",
   "manage:rules": "Change rules and thresholds, run backtests",
+  "read:models": "Read models and their figures",
+  "manage:models": "Train, promote and retire models",
   "read:tenant": "Read the tenant",
   "update:tenant": "Change the tenant",
   "read:snippet": "Read the web snippet",

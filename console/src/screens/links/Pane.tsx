@@ -4,8 +4,9 @@ import { Link } from "@tanstack/react-router";
 import { ListFilter, UserRound, Waypoints } from "lucide-react";
 import { useMemo, type ReactNode, type RefObject } from "react";
 import { linkQueriesOf } from "../../data/link-queries.ts";
-import { FlagMarks, FraudLabel } from "../../parts/Badges.tsx";
+import { FlagMarks } from "../../parts/Badges.tsx";
 import { ListFoot } from "../../parts/ListFoot.tsx";
+import { CaseLabel } from "../../parts/RandomCheck.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Loading } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
@@ -123,7 +124,7 @@ function AccountFacts({ account, isOrigin }: { account: Shown; isOrigin: boolean
           >
             <span className="sr-only">Open case:</span>
             <Score score={found.overall_risk_score} />
-            <FraudLabel label={found.primary_fraud_label} />
+            <CaseLabel row={{ ...found, website_account_id: id }} />
           </Link>
         ) : (
           <span className="text-xs text-faint">No open case</span>

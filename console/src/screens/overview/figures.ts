@@ -193,7 +193,7 @@ export function rulesChart(rules: Rule[]): Chart {
   return {
     title: "False positives per rule",
     rowTitle: "Rule",
-    noteTitle: "False positives of decided",
+    noteTitle: "False positives among decided",
     series: [{ name: "Share of false positives", look: "bg-accent" }],
     highest: 1,
     rows: judged
@@ -206,7 +206,7 @@ export function rulesChart(rules: Rule[]): Chart {
           {
             value: share,
             shown: percent.format(share),
-            words: `${rule.name}: ${percent.format(share)}, ${wrong} of ${all}. Shows the closed cases labeled ${rule.label}`,
+            words: `${rule.name}: ${percent.format(share)}, ${wrong} of ${all}. Shows the closed cases labelled ${rule.label}`,
             leadsTo: { status: "closed" as const, label: rule.label, sort: "changed" as const },
           },
         ],

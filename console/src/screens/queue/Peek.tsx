@@ -1,15 +1,20 @@
-import type { Case } from "@casehound/client";
+import type { Case, CaseMembers } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { Maximize2, RotateCcw } from "lucide-react";
 import { Actor } from "../../parts/Actor.tsx";
 import { FraudLabel, StatusBadge, dispositionWords, hasOwnReason } from "../../parts/Badges.tsx";
 import { Button, Kbd } from "../../parts/Button.tsx";
+import { RandomCheckMark, isRandomCheck } from "../../parts/RandomCheck.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
+import { accountsIn, memberWords, subjectName } from "../../parts/subject.ts";
 import { AccountLink } from "../account/AccountLink.tsx";
 import { evidenceOf } from "../case/Evidence.tsx";
+import { memberCounts } from "../case/Members.tsx";
+import { RandomCheckWords } from "../case/RandomCheck.tsx";
+import { ScoreFacts } from "../case/ScoreFacts.tsx";
 import { Waterfall } from "../case/Waterfall.tsx";
 import { AccountCard } from "../case/Who.tsx";
 import { Advice } from "../case/Why.tsx";
@@ -23,7 +28,7 @@ export function Peek({ caseId, onOpen, onClose, onReopen }: Props) {
   return (
     <aside
       aria-label="The case in focus"
-      className="flex w-[22rem] shrink-0 flex-col border-l border-line bg-surface max-xl:w-[18.5rem]"
+      className="flex w-[22rem] shrink-0 flex-col border-l border-line bg-surface max-[85rem]:w-[18.5rem]"
     >
       {read.isPending && <Loading lines={9} name="Loading the case" />}
       {read.isLoadingError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
@@ -43,7 +48,7 @@ export function Peek({ caseId, onOpen, onClose, onReopen }: Props) {
             )}
             <Button className="flex-1" onClick={onOpen}>
               <Maximize2 size={14} aria-hidden /> Open
-              <span className="max-xl:hidden">
+              <span className="max-[85rem]:hidden">
                 <Kbd>Enter</Kbd>
               </span>
             </Button>
@@ -57,6 +62,7 @@ export function Peek({ caseId, onOpen, onClose, onReopen }: Props) {
 function PeekBody({ found }: { found: Case }) {
   const { details, current_state: state } = found;
   const [strongest] = evidenceOf(found);
+  const isCheck = isRandomCheck(details);
   return (
     <div
       tabIndex={0}
@@ -66,7 +72,11 @@ function PeekBody({ found }: { found: Case }) {
     >
       <div>
         <div className="flex items-center gap-2 text-base">
-          <AccountLink id={found.website_account_id} look="truncate font-medium" />
+          {found.details.subject ? (
+            <span className="truncate font-medium">{subjectName(found.website_account_id, found.details.subject)}</span>
+          ) : (
+            <AccountLink id={found.website_account_id} look="truncate font-medium" />
+          )}
           <StatusBadge status={found.status} />
         </div>
         <p className="text-xs text-faint">
@@ -83,24 +93,55 @@ function PeekBody({ found }: { found: Case }) {
       <div className="grid gap-2">
         <div className="flex flex-wrap items-center justify-between gap-x-2">
           <Score score={details.overall_risk_score} size="large" />
-          <FraudLabel label={details.primary_fraud_label} />
+          {isCheck ? <RandomCheckMark /> : <FraudLabel label={details.primary_fraud_label} />}
         </div>
-        <p className="[overflow-wrap:anywhere]">{details.summary}</p>
-        <Advice action={details.recommended_action} />
+        <ScoreFacts found={found} />
+        {isCheck ? <RandomCheckWords /> : <p className="[overflow-wrap:anywhere]">{details.summary}</p>}
+        {!isCheck && <Advice action={details.recommended_action} />}
       </div>
-      {strongest && (
+      {strongest && !isCheck && (
         <section aria-label="Score breakdown">
           <h2 className="mb-1.5 text-xs font-semibold text-faint">Score breakdown</h2>
           {strongest.explanation.evidence !== undefined && (
             <p className="mb-1.5 text-soft">Evidence {strongest.explanation.evidence}.</p>
           )}
-          <Waterfall occurrence={strongest} />
+          <Waterfall occurrence={strongest} caseId={found.case_id} />
         </section>
       )}
-      <section aria-label="Who">
-        <h2 className="mb-1.5 text-xs font-semibold text-faint">Who</h2>
-        <AccountCard websiteAccountId={found.website_account_id} />
-      </section>
+      {details.members ? (
+        <section aria-label="Accounts">
+          <h2 className="mb-1.5 text-xs font-semibold text-faint">Accounts</h2>
+          <PeekMembers members={details.members} />
+        </section>
+      ) : (
+        <section aria-label="Who">
+          <h2 className="mb-1.5 text-xs font-semibold text-faint">Who</h2>
+          <AccountCard websiteAccountId={found.website_account_id} />
+        </section>
+      )}
     </div>
+  );
+}
+
+const membersShown = 5;
+
+// The accounts of an attack. Entered accounts come first.
+function PeekMembers({ members }: { members: CaseMembers }) {
+  const shown = members.first.slice(0, membersShown);
+  return (
+    <>
+      <p className="mb-1 text-soft">{memberCounts(members)}</p>
+      <ul>
+        {shown.map(({ website_account_id: id, state }) => (
+          <li key={id} className="flex items-baseline gap-2 border-t border-line py-1">
+            <span className="min-w-0 flex-1 truncate">
+              <AccountLink id={id} />
+            </span>
+            <span className={state === "entered" ? "font-medium" : "text-soft"}>{memberWords[state]}</span>
+          </li>
+        ))}
+      </ul>
+      {members.count > shown.length && <p className="text-xs text-faint">The case lists all {accountsIn(members.count)}.</p>}
+    </>
   );
 }

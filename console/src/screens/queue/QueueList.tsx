@@ -47,8 +47,7 @@ export function QueueList({ filter, input }: Props) {
   if (list.isError && rows.length === 0) return <Trouble error={list.error} onRetry={() => void list.refetch()} />;
   return (
     <div className="flex min-h-0 flex-1">
-      <div className="relative flex min-w-0 flex-1 flex-col bg-surface">
-        <NewPill count={queue.fresh} onShow={() => void reload()} />
+      <div className="flex min-w-0 flex-1 flex-col bg-surface">
         {rows.length === 0 ? (
           <EmptyQueue isFiltered={Object.keys(filter).length > 0} />
         ) : (
@@ -66,6 +65,7 @@ export function QueueList({ filter, input }: Props) {
         <ReadOn list={list} />
         <Footer
           words={`${rows.length}${list.hasNextPage ? "+" : ""} ${rows.length === 1 ? "case" : "cases"}`}
+          fresh={queue.fresh}
           chosen={chosen.size}
           onReload={() => void reload()}
           onNone={chooseNone}
@@ -104,9 +104,10 @@ function ReadOn({ list }: { list: ReturnType<typeof useQueueRows>["list"] }) {
   );
 }
 
-type FooterProps = { words: string; chosen: number; onReload: () => void; onNone: () => void; onBulk: () => void };
+type FooterProps = { words: string; fresh: number; chosen: number; onReload: () => void; onNone: () => void; onBulk: () => void };
 
-function Footer({ words, chosen, onReload, onNone, onBulk }: FooterProps) {
+// The number of new cases is next to the number of shown cases, because the tabs show the sum of both.
+function Footer({ words, fresh, chosen, onReload, onNone, onBulk }: FooterProps) {
   const { may } = useWorkspace();
   return (
     <footer className="mt-auto flex h-11 shrink-0 items-center gap-2 border-t border-line px-3 text-soft">
@@ -114,6 +115,7 @@ function Footer({ words, chosen, onReload, onNone, onBulk }: FooterProps) {
         {words}
         {chosen > 0 && `, ${chosen} selected`}
       </span>
+      <NewPill count={fresh} onShow={onReload} />
       <IconButton name="Reload the list" onClick={onReload}>
         <RotateCw size={14} aria-hidden />
       </IconButton>
@@ -132,19 +134,21 @@ function Footer({ words, chosen, onReload, onNone, onBulk }: FooterProps) {
   );
 }
 
+// Not above the rows, because it would cover or move them.
 function NewPill({ count, onShow }: { count: number; onShow: () => void }) {
   return (
-    <div className="pointer-events-none absolute inset-x-0 top-10 z-20 flex justify-center" role="status">
+    <span role="status">
       {count > 0 && (
         <button
           type="button"
+          title="Show the cases that have arrived since the list was loaded"
           onClick={onShow}
-          className="pointer-events-auto flex h-8 items-center gap-1.5 rounded-full bg-accent px-3.5 text-sm font-medium text-accent-ink shadow-float"
+          className="flex h-7 items-center gap-1.5 rounded-full bg-accent px-3 text-sm font-medium text-accent-ink"
         >
           <ArrowUp size={14} aria-hidden />
           {count} new
         </button>
       )}
-    </div>
+    </span>
   );
 }

@@ -1,11 +1,12 @@
-import { unknownAccount, type CaseListItem } from "@casehound/client";
+import { unknownAccount, type CaseListItem, type CaseSubject } from "@casehound/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { FilePlus2 } from "lucide-react";
 import { memo, useEffect, useRef, type RefObject } from "react";
-import { accountName, caseName } from "../../parts/account-name.ts";
-import { FlagMarks, FraudLabel, StatusBadge, actionWords } from "../../parts/Badges.tsx";
+import { FlagMarks, StatusBadge, actionWords } from "../../parts/Badges.tsx";
+import { CaseLabel } from "../../parts/RandomCheck.tsx";
+import { accountsIn, subjectCaseName, subjectName } from "../../parts/subject.ts";
 import { Score } from "../../parts/Score.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
@@ -16,9 +17,12 @@ const headerHeight = 32;
 const overscan = 6;
 // Digests are read in steps of this many rows, ahead of the visible ones.
 const digestStep = 50;
-// Select, score, label, account, summary, linked cases, recommendation, age.
+// Select, score, label, account, summary, linked cases, recommendation, age. They fit the width of the table, not of the window,
+// because the pane and the sidebar take much of it. The summary gets more than 250 pixels at every width. So a narrow table shortens
+// the labels, and then leaves out linked cases and the recommendation, which the pane shows too.
 const columns =
-  "grid grid-cols-[1.75rem_5.5rem_8.5rem_minmax(6.5rem,10.25rem)_minmax(0,1fr)_2.75rem_4.5rem_3.5rem] items-center gap-x-3 px-3 max-xl:grid-cols-[1.5rem_5.25rem_1.25rem_minmax(6rem,10.25rem)_minmax(0,1fr)_2.75rem_4.25rem_3.25rem] max-xl:gap-x-2.5";
+  "grid grid-cols-[1.75rem_5.5rem_8.5rem_minmax(6.5rem,10.25rem)_minmax(0,1fr)_2.75rem_4.5rem_3.5rem] items-center gap-x-3 px-3 @max-5xl:grid-cols-[1.5rem_5.25rem_5.25rem_minmax(6rem,10.25rem)_minmax(0,1fr)_2.75rem_4.25rem_3.25rem] @max-5xl:gap-x-2.5 @max-[52rem]:grid-cols-[1.5rem_5.25rem_5.25rem_minmax(6rem,10.25rem)_minmax(0,1fr)_3.25rem] @max-[44rem]:grid-cols-[1.5rem_5.25rem_1.25rem_minmax(6rem,10.25rem)_minmax(0,1fr)_3.25rem]";
+const onlyIfWide = "@max-[52rem]:hidden";
 
 type Props = {
   rows: CaseListItem[];
@@ -72,7 +76,7 @@ export function QueueTable({ rows, listed, focusedId, chosen, unsaved, hasMore, 
       aria-rowcount={hasMore ? -1 : rows.length + 1}
       aria-activedescendant={at >= 0 && focusedId !== null ? `row-${focusedId}` : undefined}
       aria-multiselectable
-      className="min-h-0 flex-1 overflow-y-auto outline-offset-[-2px]"
+      className="@container min-h-0 flex-1 overflow-y-auto outline-offset-[-2px]"
     >
       <HeaderRow shown={rows.length} chosen={rows.filter((row) => chosen.has(row.case_id)).length} onChooseAll={onChooseAll} />
       <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
@@ -117,7 +121,15 @@ function useDigestsAhead(rows: CaseListItem[], first: number, last: number): voi
   }, [rows, from, to, queries, cache]);
 }
 
-const isFigure = (name: string) => name === "Linked" || name === "Age";
+const headings = [
+  ["Risk", ""],
+  ["Label", ""],
+  ["Account", ""],
+  ["What happened", ""],
+  ["Linked", `text-right ${onlyIfWide}`],
+  ["Advice", onlyIfWide],
+  ["Age", "text-right"],
+] as const;
 
 type HeaderProps = { shown: number; chosen: number; onChooseAll: () => void };
 
@@ -140,9 +152,9 @@ const HeaderRow = memo(function HeaderRow({ shown, chosen, onChooseAll }: Header
           onChange={onChooseAll}
         />
       </span>
-      {["Risk", "Label", "Account", "What happened", "Linked", "Advice", "Age"].map((name) => (
-        <span key={name} role="columnheader" className={isFigure(name) ? "text-right" : ""}>
-          <span className={name === "Label" ? "max-xl:sr-only" : ""}>{name}</span>
+      {headings.map(([name, look]) => (
+        <span key={name} role="columnheader" className={look}>
+          <span className={name === "Label" ? "@max-[44rem]:sr-only" : ""}>{name}</span>
         </span>
       ))}
     </div>
@@ -173,16 +185,16 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
       className={`${columns} relative h-10 border-b border-line before:absolute before:inset-y-0 before:left-0 before:w-[3px] ${bar} ${back} ${isClosed ? "text-soft" : ""}`}
     >
       <span role="gridcell" className="grid place-items-center">
-        <SelectBox row={row} isChosen={isChosen} {...choosing} />
+        <SelectBox row={row} subject={digest?.subject} isChosen={isChosen} {...choosing} />
       </span>
       <span role="gridcell" className="flex items-center">
         <Score score={row.overall_risk_score} />
       </span>
       <span role="gridcell" className="flex min-w-0 items-center overflow-hidden">
-        <FraudLabel label={row.primary_fraud_label} isShort />
+        <CaseLabel row={row} isShort />
       </span>
       <span role="gridcell" className="flex min-w-0 items-center gap-1.5">
-        <AccountName id={row.website_account_id} />
+        <AccountName id={row.website_account_id} subject={digest?.subject} />
         <FlagMarks flags={digest ?? { is_blocked: row.end_user_is_blocked }} isTight />
       </span>
       <span role="gridcell" className="flex min-w-0 items-center gap-1.5 text-soft">
@@ -194,13 +206,16 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
         )}
         {digest?.has_new_evidence && <NewEvidence />}
         <span className="line-clamp-2 text-xs leading-4" title={digest?.summary}>
+          {digest?.members !== undefined && (
+            <strong className="font-medium text-ink tabular-nums">{accountsIn(digest.members)} in all. </strong>
+          )}
           {isError ? "What happened could not be loaded." : digest?.summary}
         </span>
       </span>
-      <span role="gridcell" className={`text-right tabular-nums ${digest?.linked_cases ? "" : "text-faint"}`}>
+      <span role="gridcell" className={`text-right tabular-nums ${onlyIfWide} ${digest?.linked_cases ? "" : "text-faint"}`}>
         {digest && <LinkedCases caseId={id} count={digest.linked_cases} />}
       </span>
-      <span role="gridcell" className="truncate">
+      <span role="gridcell" className={`truncate ${onlyIfWide}`}>
         {actionWords[row.recommended_action]}
       </span>
       <span role="gridcell" className="text-right text-soft">
@@ -210,15 +225,17 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
   );
 });
 
-type SelectProps = Pick<RowProps, "row" | "isChosen" | "onChoose" | "onChooseRange">;
+type SelectProps = Pick<RowProps, "row" | "isChosen" | "onChoose" | "onChooseRange"> & {
+  subject: CaseSubject | undefined;
+};
 
 // With Shift, selects every row from the last one touched to this one.
-function SelectBox({ row, isChosen, onChoose, onChooseRange }: SelectProps) {
+function SelectBox({ row, subject, isChosen, onChoose, onChooseRange }: SelectProps) {
   return (
     <input
       type="checkbox"
       tabIndex={-1}
-      aria-label={`Select ${caseName(row.website_account_id)}`}
+      aria-label={`Select ${subjectCaseName(row.website_account_id, subject)}`}
       className="size-4 accent-accent"
       checked={isChosen}
       // Otherwise the browser would select the text in between.
@@ -233,8 +250,14 @@ function SelectBox({ row, isChosen, onChoose, onChooseRange }: SelectProps) {
   );
 }
 
-function AccountName({ id }: { id: string }) {
-  if (id === unknownAccount) return <span className="truncate text-faint italic">{accountName(id)}</span>;
+function AccountName({ id, subject }: { id: string; subject: CaseSubject | undefined }) {
+  const name = subjectName(id, subject);
+  if (id === unknownAccount)
+    return (
+      <span className="truncate text-faint italic" title={name}>
+        {name}
+      </span>
+    );
   return (
     <span className="truncate font-medium" title={id}>
       {id}

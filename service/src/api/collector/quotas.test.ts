@@ -57,7 +57,7 @@ test("quotas: each process keeps different sessions, so nobody can choose a sess
   expect(namesKept()).not.toEqual(namesKept());
 });
 
-test("quotas: a sampled session gets no more than the quota once again", () => {
+test("quotas: a sampled session may send at most the same quota a second time", () => {
   const quotas = quotasOf({ address: { events: 10, names: null } });
   kept(quotas, events(100));
   const most = Array.from({ length: 200 }, (_, n) => kept(quotas, sessions(1, 500), { ip: `192.0.2.${n}` }).length);

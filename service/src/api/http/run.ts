@@ -182,6 +182,7 @@ function readQuery(schema: TObject, raw: string): Record<string, unknown> {
 function readParameter(schema: Schema, text: string): unknown {
   if (schema.type === "boolean") return text === "true" ? true : text === "false" ? false : text;
   if (schema.type === "integer") return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+  if (schema.type === "number") return /^-?\d{1,15}(\.\d{1,6})?$/.test(text) ? Number(text) : text;
   return text;
 }
 

@@ -214,8 +214,10 @@ export class ApiServer {
     if (limit !== null) this.#metrics.observeLimited(limit);
     // A site's pages send thousands of requests a second. The metrics count them, so they are logged only at debug level.
     const isPublicSuccess = publicOperations.has(trace.operation) && reply.status < 400;
-    // A caller's mistake is logged as info. A failure of the service is logged as an error, with its cause.
-    const level = reply.status === 503 ? "warn" : reply.status >= 500 ? "error" : isPublicSuccess ? "debug" : "info";
+    // A caller's mistake is logged as info. A failure of the service is logged as an error, with its cause. A health check that
+    // finds the service starting or stopping is no reason for a warning.
+    const busy = trace.operation === "getReadiness" || !this.#parts ? "info" : "warn";
+    const level = reply.status === 503 ? busy : reply.status >= 500 ? "error" : isPublicSuccess ? "debug" : "info";
     if (!log.isLevelEnabled(level)) return;
     const line = {
       request_id: requestId,

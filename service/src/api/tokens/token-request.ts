@@ -135,7 +135,7 @@ function formDecoded(text: string): string | null {
 
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-// No client has a key here, so a good assertion is refused too. A bad one is refused for what is wrong with it.
+// No client has a key here, so even a well-formed assertion is refused. A malformed one is refused with its own reason.
 function requireAssertion(assertion: string, type: string | undefined, named: string | undefined): void {
   const subject = subjectOf(assertion);
   if (!subject) return;

@@ -22,6 +22,7 @@ export class EmbeddedFault extends Error {}
 
 const postgresMajor = "18";
 const socketPathMax = 100;
+const removeTimeoutMs = 5_000;
 
 // Uses the database folder if it exists, or creates it.
 export function makeCluster(folder: string, launcher: Launcher, superuser: string): void {
@@ -80,7 +81,25 @@ function removeHalves(dataDir: string): void {
   for (const name of readdirSync(dataDir)) {
     const pid = /^postgres\.(\d+)\.new$/.exec(name)?.[1];
     const isLeft = pid !== undefined && (Number(pid) === process.pid || !isRunning(Number(pid)));
-    if (isLeft) rmSync(join(dataDir, name), { recursive: true, force: true });
+    if (isLeft) removeHalf(join(dataDir, name));
+  }
+}
+
+// The initdb of a killed start goes on without it. It creates and removes files while we remove them, until it misses one and
+// gives up. A removal that meets it fails, or ends early without an error.
+function removeHalf(half: string): void {
+  const deadline = Date.now() + removeTimeoutMs;
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (let cause: unknown; ; Atomics.wait(pause, 0, 0, 50)) {
+    try {
+      rmSync(half, { recursive: true, force: true });
+    } catch (error) {
+      cause = error;
+    }
+    if (!existsSync(half)) return;
+    if (Date.now() < deadline) continue;
+    const next = "end the initdb that may still use it, remove the folder, and try again";
+    throw new EmbeddedFault(`${half} was left by a start that was killed and cannot be removed: ${next}`, { cause });
   }
 }
 

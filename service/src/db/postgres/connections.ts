@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client, Pool, types, type ClientConfig } from "pg";
+import { Client, Pool, types, type ClientBase, type ClientConfig } from "pg";
 import { shownTime } from "../../domain/field.ts";
 import { sql, type Row, type Statement } from "./sql.ts";
 import { TurnSocket, send, statementTimeoutMs } from "./wire.ts";
@@ -108,8 +108,20 @@ function makePool(options: ClientConfig, max: number, lock_timeout: number): Poo
   // A broken idle connection is replaced at its next use. Nobody needs to know earlier.
   pool.on("error", () => {});
   // If a connection breaks while in use, its query fails. Without a listener, the error would also end the process.
-  pool.on("connect", (client) => client.on("error", () => {}));
+  pool.on("connect", (client) =>
+    client.on("error", (error) => {
+      if (!endings.has(client)) endings.set(client, error);
+    }),
+  );
   return pool;
+}
+
+// Why a connection was closed between two statements, such as by a timeout. The next statement's own error says only that the
+// connection is gone.
+const endings = new WeakMap<ClientBase, Error>();
+
+export function endingOf(client: ClientBase): Error | undefined {
+  return endings.get(client);
 }
 
 // A prepared statement keeps its plan until the statistics change. Planned while a table was nearly empty, it would scan the

@@ -1,6 +1,6 @@
 import { Client, DatabaseError, type Pool, type PoolClient, type QueryResult } from "pg";
 import { Failure } from "../../domain/failure.ts";
-import { RoleConnections, clientOptions, givenUp, type DatabaseAddress } from "./connections.ts";
+import { RoleConnections, clientOptions, endingOf, givenUp, type DatabaseAddress } from "./connections.ts";
 import { sql, unprepared, type Row, type Statement } from "./sql.ts";
 import { send, silenceMessage } from "./wire.ts";
 
@@ -26,6 +26,9 @@ const contendedCodes = new Set(["40001", "40P01", "23505"]);
 export const lockTimeoutCode = "55P03";
 const statementTimeoutCode = "57014";
 const readOnlyCode = "25006";
+// A statement before this one failed.
+const abortedCode = "25P02";
+const idleTimeoutCode = "25P03";
 // Connection exceptions, insufficient resources (too many connections, disk full), an operator's shutdown, and a read-only server.
 const awayCodes = /^(08|53|57P|58|25P03|25006)/;
 // Errors without a code: the connection was closed, or none could be opened.
@@ -44,6 +47,11 @@ export class Database implements TenantDatabase {
     this.#address = address;
     this.#writersMax = options.writersMax ?? writersMaxDefault;
     this.#all = new RoleConnections(address, { writersMax: this.#writersMax });
+  }
+
+  // For another thread of this process, which needs connections of its own.
+  get address(): DatabaseAddress {
+    return this.#address;
   }
 
   // From now on, work for a tenant runs under this role, to which the tables' policies apply.
@@ -153,7 +161,8 @@ export class Database implements TenantDatabase {
       await commit(client);
       isBroken = false;
       return result;
-    } catch (error) {
+    } catch (thrown) {
+      const error = tx.causeOf(thrown);
       tx.end();
       // A successful rollback shows that the connection is alive. If it fails, the connection is closed, which rolls back too.
       const isAlive = await send(client, unprepared("rollback")).then(
@@ -162,7 +171,7 @@ export class Database implements TenantDatabase {
       );
       // The next connection may reach a server that accepts writes.
       isBroken = !isAlive || codeOf(error) === readOnlyCode;
-      throw error;
+      throw error instanceof Failure || !isAway(error) ? error : (endingOf(client) ?? error);
     } finally {
       client.release(isBroken);
     }
@@ -185,6 +194,7 @@ class OpenTransaction implements Transaction {
   readonly isPatient: boolean;
   readonly #client: PoolClient;
   #hasEnded = false;
+  #failure: unknown;
 
   constructor(client: PoolClient, isPatient: boolean) {
     this.#client = client;
@@ -193,7 +203,18 @@ class OpenTransaction implements Transaction {
 
   async query<R extends Row>(statement: Statement): Promise<R[]> {
     if (this.#hasEnded) throw new Error("The transaction has ended.");
-    return (await send<R>(this.#client, statement)).rows;
+    try {
+      return (await send<R>(this.#client, statement)).rows;
+    } catch (error) {
+      this.#failure ??= error;
+      throw error;
+    }
+  }
+
+  // Why the transaction failed. Statements are pipelined: those that follow a failed one fail too, because the transaction is over,
+  // and the error of one of them may arrive first.
+  causeOf(error: unknown): unknown {
+    return codeOf(error) === abortedCode ? (this.#failure ?? error) : error;
   }
 
   end(): void {
@@ -248,6 +269,10 @@ function toFailure(error: unknown): unknown {
   const isSilent = error instanceof Error && error.message === silenceMessage;
   if (code === statementTimeoutCode || isSilent)
     return new Failure("bad-gateway", "The database took too long. Retry after a short delay.", { cause: error });
+  if (code === idleTimeoutCode)
+    return new Failure("bad-gateway", "The database ended a transaction that was idle for too long. Retry after a short delay.", {
+      cause: error,
+    });
   if (isAway(error))
     return new Failure("bad-gateway", "The database cannot be reached. Retry after a short delay.", { cause: error });
   return error;

@@ -9,7 +9,7 @@ function total({ base, parts }: Explanation): number {
   return parts.reduce((sum, [, part]) => sum + part, base);
 }
 
-// What the tree says if only some fields are known.
+// The tree's value if only some fields are known.
 function expectation(tree: Tree, known: Map<string, number>): number {
   if (!isSplit(tree)) return tree.value;
   const value = known.get(tree.field);

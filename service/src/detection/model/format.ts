@@ -19,7 +19,7 @@ export const modelLimits = {
   depth: 12,
   value: 1000,
   coverMin: 1e-6,
-  coverMax: 1e12,
+  coverMax: 1e18,
 };
 const codePattern = /^[0-9a-z]{2}$/;
 

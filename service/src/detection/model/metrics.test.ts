@@ -57,7 +57,7 @@ describe("metrics: the stability index", () => {
     expect(shifted).toBeCloseTo(-0.25 * Math.log(0.5) + 0.25 * Math.log(1.5), 9);
   });
 
-  test("sees values that become missing, and values above all before", () => {
+  test("detects values that become missing, and values above all earlier ones", () => {
     expect(stabilityIndex(values("1 1 1 1"), values("1 1 NaN NaN"))).toBeGreaterThan(1);
     expect(stabilityIndex(values("1 1 1 1"), values("1 1 7 7"))).toBeGreaterThan(1);
   });

@@ -11,7 +11,7 @@ function valueOf(tree: Tree, values: Map<string, number>): number {
   return valueOf(tree[side], values);
 }
 
-test("predict: the sum is that of one leaf per tree", () => {
+test("predict: the result is the sum of one leaf per tree", () => {
   assert(
     property(array(someTree(4), { minLength: 1, maxLength: 3 }), someVector, (trees, vector) => {
       const values = new Map(rowFields.map((code, index) => [code, vector[index] ?? NaN]));
@@ -30,7 +30,7 @@ test("predict: the sum is that of one leaf per tree", () => {
 const leaf = (value: number): Tree => ({ value, cover: 1 });
 const onGoneField: Tree = { field: "zz", threshold: 5, missing: "right", left: leaf(1), right: leaf(2) };
 
-test("predict: a field that the catalogue does not have is missing", () => {
+test("predict: a field that is not in the catalogue counts as missing", () => {
   const forest = forestOf([onGoneField]);
   const known = new Map([["a0", 1]]);
   expect(
@@ -41,7 +41,7 @@ test("predict: a field that the catalogue does not have is missing", () => {
   ).toBe(2);
 });
 
-test("predict: a value that is not finite is missing", () => {
+test("predict: a value that is not finite counts as missing", () => {
   const forest = forestOf([onGoneField]);
   for (const value of [NaN, Infinity, -Infinity, -1e300])
     expect(

@@ -20,13 +20,13 @@ function drawn(count: number, truth: Prior): Labels {
   });
 }
 
-test("prior: without labels of both kinds, the rules stand as they are", () => {
+test("prior: without labels of both kinds, the rules keep their weights", () => {
   expect(fit([])).toEqual(rulesAlone);
   expect(fit([{ label: 1, ruleLogOdds: 2 }])).toEqual(rulesAlone);
   expect(fit(Array.from({ length: 1000 }, () => ({ label: 0, ruleLogOdds: 0 })))).toEqual(rulesAlone);
 });
 
-test("prior: one fraud among a million genuine rows moves the rules little", () => {
+test("prior: one fraud among a million genuine rows changes the rules' weight little", () => {
   const { a, b } = fit([
     { label: 1, ruleLogOdds: 0 },
     { label: 0, ruleLogOdds: 0, weight: 1e6 },

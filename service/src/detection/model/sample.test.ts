@@ -32,7 +32,7 @@ test("sample: each row is kept with the same chance", () => {
     for (const value of column) kept.set(value, (kept.get(value) ?? 0) + 1);
   }
   expect(kept.size).toBe(400);
-  // 50 are expected. 20 and 80 are nearly five standard deviations away.
+  // 50 rows are expected. 20 and 80 are nearly five standard deviations away.
   expect(Math.min(...kept.values())).toBeGreaterThan(20);
   expect(Math.max(...kept.values())).toBeLessThan(80);
 });

@@ -1,4 +1,5 @@
 import { hashOf } from "../sketch.ts";
+import { cappedHonest } from "./guards.ts";
 import { readable } from "./trees.ts";
 
 export type Row = {
@@ -6,6 +7,8 @@ export type Row = {
   key: string;
   isFraud: boolean;
   weight: number;
+  // The account. If it has many honest rows, each of them has less weight.
+  account?: string | null;
   // The sum of the rules and the log-in ratio.
   ruleLogOdds: number;
   // In the order of the sample's fields; NaN is missing.
@@ -23,6 +26,9 @@ export type TrainingRows = {
 };
 
 const chunkRows = 1024;
+// One of 100,000 labels that together count as one.
+const weightMin = 1e-6;
+const weightMax = 1e6;
 export const fieldsMax = 256;
 
 // Of each class, at most `rowsMax` rows are kept. Each kept row then also stands for the dropped ones, so that the share of fraud
@@ -42,14 +48,15 @@ export class TrainingSample {
     this.#classes = [new Lowest(rowsMax, fields.length), new Lowest(rowsMax, fields.length)];
   }
 
-  add({ key, isFraud, weight, ruleLogOdds, values }: Row): void {
-    if (!(weight > 0 && weight < Infinity)) throw new Error(`row ${key} has the weight ${weight}`);
+  add({ key, isFraud, weight, account = null, ruleLogOdds, values }: Row): void {
+    if (!(weight >= weightMin && weight <= weightMax)) throw new Error(`row ${key} has the weight ${weight}`);
     if (!Number.isFinite(ruleLogOdds)) throw new Error(`row ${key} has the log-odds ${ruleLogOdds}`);
     if (values.length !== this.#order.length) throw new Error(`row ${key} has ${values.length} values`);
     const kept = this.#classes[isFraud ? 1 : 0];
     const slot = kept.offer(this.#priority(key), key);
     if (slot < 0) return;
     kept.weights[slot] = weight;
+    kept.accounts[slot] = account;
     kept.ruleLogOdds[slot] = ruleLogOdds;
     this.#order.forEach((from, to) => kept.setValue(slot, to, readable(values[from])));
   }
@@ -69,13 +76,15 @@ export class TrainingSample {
       .toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0));
     const twice = sorted.find(({ key }, index) => key === sorted[index + 1]?.key);
     if (twice) throw new Error(`row ${twice.key} appears twice`);
+    const [genuine, frauds] = this.#classes;
+    const weights = [cappedHonest(genuine.accounts, genuine.weightsOfAll()), frauds.weightsOfAll()];
     const columns = fields.map(() => new Float32Array(sorted.length));
     sorted.forEach(({ kept, slot }, row) => columns.forEach((column, field) => (column[row] = kept.valueAt(slot, field))));
     return {
       fields,
       count: sorted.length,
       labels: Uint8Array.from(sorted, ({ label }) => label),
-      weights: Float64Array.from(sorted, ({ kept, slot }) => (kept.weights[slot] ?? 0) * (kept.seen / kept.keys.length)),
+      weights: Float64Array.from(sorted, ({ label, slot }) => weights[label]?.[slot] ?? 0),
       ruleLogOdds: Float64Array.from(sorted, ({ kept, slot }) => kept.ruleLogOdds[slot] ?? 0),
       columns,
     };
@@ -93,6 +102,7 @@ class Lowest {
   seen = 0;
   readonly keys: string[] = [];
   readonly weights: number[] = [];
+  readonly accounts: (string | null)[] = [];
   readonly ruleLogOdds: number[] = [];
   readonly #priorities: number[] = [];
   readonly #chunks: Float32Array[] = [];
@@ -121,6 +131,11 @@ class Lowest {
     this.#fill(slot, priority, key);
     this.#sink();
     return slot;
+  }
+
+  // Each kept row also stands for rows that were not kept.
+  weightsOfAll(): number[] {
+    return this.weights.map((weight) => weight * (this.seen / this.keys.length));
   }
 
   setValue(slot: number, field: number, value: number): void {

@@ -76,8 +76,10 @@ function bestOfField(
   { l2, childWeightMin }: SplitLimits,
 ): Omit<BestSplit, "place"> | null {
   const missing: Sums = { gradient: sums[thresholds.length] ?? 0, hessian: sums[thresholds.length + toHessian] ?? 0 };
-  // Subtracted histograms hold rounding errors instead of zeros.
-  const isMissing = missing.hessian > 1e-10 * total.hessian;
+  // Subtracted histograms have rounding errors instead of zeros.
+  const nothing = 1e-10 * total.hessian;
+  const isMissing = missing.hessian > nothing;
+  const hessianMin = Math.max(childWeightMin, nothing);
   const parent = worth(total.gradient, total.hessian, l2);
   let [gradient, hessian, bestGain, bestBin, isLeft] = [0, 0, 0, -1, false];
   let [bestGradient, bestHessian] = [0, 0];
@@ -89,7 +91,7 @@ function bestOfField(
       const leftGradient = side === 1 ? gradient + missing.gradient : gradient;
       const leftHessian = side === 1 ? hessian + missing.hessian : hessian;
       const rightHessian = total.hessian - leftHessian;
-      if (leftHessian < childWeightMin || rightHessian < childWeightMin) continue;
+      if (leftHessian < hessianMin || rightHessian < hessianMin) continue;
       const gain = worth(leftGradient, leftHessian, l2) + worth(total.gradient - leftGradient, rightHessian, l2) - parent;
       if (gain <= bestGain) continue;
       [bestGain, bestBin, isLeft, bestGradient, bestHessian] = [gain, bin, side === 1, leftGradient, leftHessian];

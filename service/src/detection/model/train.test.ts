@@ -6,7 +6,7 @@ import { rocAuc } from "./metrics.ts";
 import { forestOf, sumOfTrees, vectorOf } from "./predict.ts";
 import { probabilityOf } from "./prior.ts";
 import type { Row } from "./sample.ts";
-import { train } from "./train.ts";
+import { limitsFor, train, trainingLimits } from "./train.ts";
 import { isSplit, type Model, type Tree } from "./trees.ts";
 
 function shuffled<T>(given: readonly T[], seed: number): T[] {
@@ -35,7 +35,7 @@ function depthOf(tree: Tree): number {
   return isSplit(tree) ? 1 + Math.max(depthOf(tree.left), depthOf(tree.right)) : 0;
 }
 
-test("train: the order of rows and fields does not change a byte of the model, also if rows are dropped", () => {
+test("train: the order of rows and fields does not change a byte of the model, even if rows are dropped", () => {
   const rows = labelledRows(500);
   const limits = { treesMax: 5 };
   assert(
@@ -65,7 +65,7 @@ test("train: the loss falls with every tree", () => {
   losses.slice(1).forEach((loss, index) => expect(loss).toBeLessThan(losses[index] ?? 0));
 });
 
-test("train: what it learns holds for rows that it never saw", () => {
+test("train: the model also works on rows that it was not trained on", () => {
   const logOdds = logOddsOf(modelOf(sampleOf(labelledRows(3000)), { treesMax: 50 }));
   const unseen = labelledRows(3000, 2).map(({ values, ...row }) => ({ ...row, score: logOdds(values) }));
   // Knowing the true chances gives 0.82.
@@ -163,7 +163,7 @@ test.each([
     labelledRows(50).map((row) => ({ ...row, values: [1, 2, 3, NaN] })),
     "Every field has the same value in all rows.",
   ],
-  ["too few rows", labelledRows(4), "No field tells fraud from the rest better than the rules do."],
+  ["too few rows", labelledRows(4), "No field separates frauds from honest activity better than the rules do."],
 ])("train: %s give no model, with the reason", (_, rows, reason) => {
   const some = rows.map((row, index) =>
     reason.startsWith("No field") || reason.startsWith("Every") ? { ...row, isFraud: index === 0 } : row,
@@ -185,4 +185,9 @@ test("train: values that are not finite, huge, tiny or equal do no harm", () => 
   });
   const logOdds = logOddsOf(modelOf(sampleOf(rows)));
   for (const { values } of rows) expect(Math.abs(logOdds(values))).toBeLessThan(1000);
+});
+
+test("train: the more frauds there are, the more of them a leaf needs", () => {
+  expect(limitsFor(200)).toEqual(trainingLimits);
+  expect([8_000, 1_000_000].map((frauds) => limitsFor(frauds).childWeightMin)).toEqual([8, 30]);
 });

@@ -17,6 +17,14 @@ export const trainingLimits: TrainingLimits = {
   childWeightMin: 1,
 };
 
+const childWeightMax = 30;
+
+// With many frauds, a leaf needs a thousandth of their weight, so that a few wrong labels do not make a leaf of their own.
+export function limitsFor(frauds: number): TrainingLimits {
+  const childWeightMin = Math.min(Math.max(frauds / 1000, trainingLimits.childWeightMin), childWeightMax);
+  return { ...trainingLimits, childWeightMin };
+}
+
 // Gradient boosting of the log-loss. Stops after each tree, so the caller can report the progress, do other work, or end it. The
 // same rows give the same model to the last bit, whatever their order was.
 export function* train(sample: TrainingSample, limits = trainingLimits): Generator<Progress, Trained> {
@@ -38,7 +46,7 @@ export function* train(sample: TrainingSample, limits = trainingLimits): Generat
     if (!tree) break;
     trees.push(tree);
   }
-  if (trees.length === 0) return { reason: "No field tells fraud from the rest better than the rules do." };
+  if (trees.length === 0) return { reason: "No field separates frauds from honest activity better than the rules do." };
   return { model: { prior, trees, trained: { rows: sample.seen, frauds: sample.frauds, seed: sample.seed } } };
 }
 

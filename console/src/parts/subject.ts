@@ -1,0 +1,39 @@
+import { unknownAccount, type CaseMember, type CaseSubject } from "@casehound/client";
+import { accountName, caseName } from "./account-name.ts";
+
+const kindWords: Record<CaseSubject["kind"], string> = {
+  device: "Device",
+  session: "Session",
+  address: "Address",
+  network: "Network",
+  payee: "Payee",
+  instrument: "Instrument",
+  campaign: "Campaign",
+  activity: "Activity",
+};
+
+export const memberWords: Record<CaseMember["state"], string> = {
+  attacked: "Attacked",
+  created: "Created",
+  entered: "Entered",
+};
+
+// What a case is about: an account, a source, a payee, an instrument or a campaign. Cases from before subjects were stored name
+// none.
+export function subjectName(account: string, subject: CaseSubject | undefined): string {
+  if (account !== unknownAccount || !subject) return accountName(account);
+  // A campaign's id is its rule and its start.
+  return subject.kind === "campaign" ? kindWords.campaign : `${kindWords[subject.kind]} ${subject.id}`;
+}
+
+// The form used inside a sentence.
+export function subjectCaseName(account: string, subject: CaseSubject | undefined): string {
+  if (account !== unknownAccount || !subject) return caseName(account);
+  return subject.kind === "campaign"
+    ? "the case of the campaign"
+    : `the case of the ${kindWords[subject.kind].toLowerCase()} ${subject.id}`;
+}
+
+export function accountsIn(members: number): string {
+  return members === 1 ? "1 account" : `${members.toLocaleString()} accounts`;
+}

@@ -1,0 +1,196 @@
+import { statSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Failure } from "../domain/failure.ts";
+import { apiOptions, overApi, readOneOf, readWhole, wants, type ApiCall } from "./api.ts";
+import { UsageFault, type Call, type Command, type Options, type Outcome } from "./command.ts";
+import { CsvFault } from "./csv.ts";
+import { checkFile, ImportReader, type Checked, type FileFormat, type ImportFile } from "./import-file.ts";
+import { members, readColumnMap } from "./import-rows.ts";
+import { reportOn, reportText, type ImportReport } from "./import-report.ts";
+import { importLine, Progress } from "./progress.ts";
+import { cellText } from "./table.ts";
+
+const formats = ["csv", "jsonl"] as const;
+const pollMs = 500;
+const stuckMs = 60_000;
+
+const mapsOf = ({ map }: Options) => (Array.isArray(map) ? map.filter((each) => typeof each === "string") : []);
+const knownAfter = (options: Options) => readWhole(options, "known-after", { least: 0, most: 365, fallback: 7 });
+
+function formatOf(file: string, options: Options): FileFormat {
+  const ending = file.toLowerCase().split(".").at(-1) ?? "";
+  const guessed = { csv: "csv", tsv: "csv", txt: "csv", jsonl: "jsonl", ndjson: "jsonl", json: "jsonl" }[ending];
+  const format = readOneOf(options, "format", formats) ?? formats.find((each) => each === guessed);
+  if (format === undefined)
+    throw new UsageFault(`${file} ends neither in .csv nor in .jsonl: use --format csv or --format jsonl`);
+  return format;
+}
+
+async function check({ positionals, options }: Omit<Call, "store">): Promise<void> {
+  const file = positionals[0] ?? "";
+  const map = readColumnMap(mapsOf(options));
+  knownAfter(options);
+  if (formatOf(file, options) === "jsonl" && map.size > 0)
+    throw new UsageFault("--map is only for CSV: in JSON Lines, each line names its own members");
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new UsageFault(`${file} is not a file`);
+}
+
+type Sent = { accepted: number; duplicates: number; reused: number; too_old: number };
+
+// First the whole file is checked, then it is sent, then the service scores it in order of time. Each activity is stored once, so
+// after a failure at any point the same command continues the import.
+async function importHistory(call: ApiCall): Promise<Outcome> {
+  const { client, positionals, options, slug, terminal } = call;
+  const file = positionals[0] ?? "";
+  const settings = { slug, nowMs: Date.now(), knownAfterDays: knownAfter(options) };
+  const given: ImportFile = { file, format: formatOf(file, options), map: readColumnMap(mapsOf(options)), settings };
+  const { kept_from: keptFrom } = await client.getImport();
+  const checked = await checkWhole(given, keptFrom);
+  const isDry = options["dry-run"] === true;
+  const isRefused = checked.bad > 0 && options["skip-bad"] !== true;
+  if (isDry || isRefused) {
+    const text = `${checkedText(checked, keptFrom)}\nNothing was imported.`;
+    return { result: { ...checked, is_dry_run: isDry }, text, isFailure: isRefused };
+  }
+  if (checked.too_old > 0) terminal.err(`casehound: ${tooOldText(checked, keptFrom)}\n`);
+  const sent = await sendAll(call, given, keptFrom).catch((error: unknown) => {
+    terminal.err("casehound: not all activities were sent; run the same command again to continue\n");
+    throw error;
+  });
+  await scoreAll(call);
+  const { from, until } = checked;
+  const report =
+    options["no-report"] === true || from === null || until === null ? null : await makeReport(call, { from, until });
+  return {
+    result: { ...checked, ...sent, is_dry_run: false, ...(report && { report }) },
+    text: [...sentLines(checked, sent), ...(report ? ["", reportText(report)] : [])].join("\n"),
+  };
+}
+
+async function checkWhole(given: ImportFile, keptFrom: string): Promise<Checked> {
+  const reader = new ImportReader(given);
+  const progress = new Progress();
+  const beganMs = Date.now();
+  try {
+    return await checkFile(reader, keptFrom, () => {
+      progress.show(() => importLine({ what: "checking", share: reader.share, lines: reader.lines, beganMs }));
+    });
+  } catch (error) {
+    throw error instanceof CsvFault ? new Failure("bad-request", error.message, { cause: error }) : error;
+  } finally {
+    progress.clear();
+  }
+}
+
+async function sendAll({ client }: ApiCall, given: ImportFile, keptFrom: string): Promise<Sent> {
+  const reader = new ImportReader(given);
+  const progress = new Progress();
+  const beganMs = Date.now();
+  const sent: Sent = { accepted: 0, duplicates: 0, reused: 0, too_old: 0 };
+  try {
+    for await (const activities of reader.batches(keptFrom)) {
+      const { accepted, duplicates, reused, too_old } = await client.importActivities({ activities });
+      sent.accepted += accepted;
+      sent.duplicates += duplicates;
+      sent.reused += reused;
+      sent.too_old += too_old;
+      progress.show(() => importLine({ what: "sending", share: reader.share, lines: reader.lines, beganMs }));
+    }
+  } finally {
+    progress.clear();
+  }
+  return sent;
+}
+
+// Also scores what an earlier run sent before it was interrupted.
+async function scoreAll({ client, terminal }: ApiCall): Promise<void> {
+  const progress = new Progress();
+  const beganMs = Date.now();
+  const { waiting: all } = await client.startImport();
+  let last = { waiting: all, atMs: beganMs };
+  try {
+    for (;;) {
+      const { waiting, is_running: isRunning } = await client.getImport();
+      if (waiting === 0 && !isRunning) return;
+      // The import ended just as more activity was added.
+      if (!isRunning) await client.startImport();
+      if (waiting !== last.waiting) last = { waiting, atMs: Date.now() };
+      if (Date.now() - last.atMs > stuckMs) {
+        terminal.err("casehound: nothing has been scored for a minute. Is a process with the role engine running?\n");
+        last.atMs = Date.now();
+      }
+      const lines = Math.max(all - waiting, 0);
+      progress.show(() => importLine({ what: "scoring", share: lines / Math.max(all, 1), lines, beganMs }));
+      await sleep(pollMs);
+    }
+  } finally {
+    progress.clear();
+  }
+}
+
+async function makeReport({ client }: ApiCall, span: { from: string; until: string }): Promise<ImportReport> {
+  const progress = new Progress();
+  try {
+    return await reportOn(client, span, (percent) => progress.show(() => `training ${Math.floor(percent)}%`));
+  } finally {
+    progress.clear();
+  }
+}
+
+const count = (number: number) => number.toLocaleString("en");
+
+function tooOldText({ too_old, activities }: Checked, keptFrom: string): string {
+  return `${count(too_old)} of ${count(too_old + activities)} activities are from before ${keptFrom.slice(0, 10)} and are left out, because activity is not kept that long (see RETENTION_DAYS and the tenant's retention_days)`;
+}
+
+function checkedText(checked: Checked, keptFrom: string): string {
+  const { lines, activities, types, frauds, too_old, from, until, bad, bad_first } = checked;
+  const span = from === null || until === null ? "" : `, from ${from} to ${until}`;
+  return [
+    `${count(lines)} lines: ${count(activities)} activities${span}, ${count(frauds)} known frauds, ${count(bad)} bad`,
+    ...Object.entries(types).map(([type, of]) => `  ${type}  ${count(of)}`),
+    ...(too_old > 0 ? [tooOldText(checked, keptFrom)] : []),
+    ...(bad > 0 ? ["bad:"] : []),
+    ...bad_first.map(({ line, fault }) => `  line ${line}: ${cellText(fault)}`),
+    ...(bad > bad_first.length ? [`  and ${count(bad - bad_first.length)} more`] : []),
+  ].join("\n");
+}
+
+function sentLines({ frauds, bad }: Checked, { accepted, duplicates, reused, too_old }: Sent): string[] {
+  return [
+    `${count(accepted)} activities imported, ${count(duplicates)} were already stored; the file contains ${count(frauds)} known frauds`,
+    ...(reused > 0
+      ? [
+          `${count(reused)} of those have the id of an activity with different content and were left out: are the values of activity_id unique?`,
+        ]
+      : []),
+    ...(too_old > 0 ? [`${count(too_old)} became too old during the import and were left out`] : []),
+    ...(bad > 0 ? [`${count(bad)} bad lines were left out`] : []),
+  ];
+}
+
+export const importCommand: Command = {
+  name: "import",
+  usage: "import <file.csv|file.jsonl> [--map <member>=<column>,...] [--dry-run]",
+  summary: "imports activity from before you started to use Casehound. Casehound learns what is usual from it and opens no case",
+  positionals: { min: 1, max: 1 },
+  options: {
+    ...apiOptions,
+    map: {
+      type: "string",
+      multiple: true,
+      describe: `CSV: the column for each member, such as amount=Total, or a constant, such as type=:payment. Members: ${members.join(", ")}, attributes.<name>`,
+    },
+    format: { type: "string", describe: "csv or jsonl (default: from the file's extension)", values: formats },
+    "known-after": {
+      type: "string",
+      describe: "how many days after a fraud it was known, if the file gives no known_at (default 7)",
+    },
+    "skip-bad": { type: "boolean", describe: "leaves out bad lines; without it, one bad line stops the import" },
+    "dry-run": { type: "boolean", describe: "checks the whole file and says what would be imported, but changes nothing" },
+    "no-report": { type: "boolean", describe: "trains no model and prints no report on your known frauds" },
+  },
+  wants,
+  check,
+  run: overApi(importHistory),
+};

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { SmallWorld, type Deed } from "../../test/small-world.ts";
+import { active } from "../../test/verdict.ts";
+import { misuseRules } from "./misuse-rules.ts";
+import { contextOf } from "./vector.ts";
+
+const day = 24 * 60;
+
+const paid = (minute: number, more: Partial<Deed> = {}): Deed => {
+  return { minute, type: "payment", website_account_id: "a", amount: 10, currency: "EUR", payee_id: "p", ...more };
+};
+const tried = (n: number, minute: number, status: "approved" | "declined" = "declined"): Deed =>
+  paid(minute, { website_account_id: `a${n}`, instrument: { fingerprint: `card-${n}` }, status });
+
+test("misuse: each declined new instrument counts once, and the count is compared with twice the usual share", () => {
+  const world = new SmallWorld();
+  const tests = Array.from({ length: 12 }, (_, n) => tried(n, 3 * day + n));
+  const seen = world.seeAll([...tests, tried(4, 3 * day + 20), tried(5, 3 * day + 21)]);
+  // One of ten is assumed to be usual: 12 against 2.4.
+  expect(seen).toMatchObject({ "tenant.card_tests_1d": 12, "tenant.card_tests_ratio": 9.71 });
+});
+
+test("misuse: an attempt that is declined later counts as one card test, and an instrument with a past does not count", () => {
+  const world = new SmallWorld();
+  const attempt = { instrument: { fingerprint: "one" } };
+  const [attempted, declined] = ["attempted", "declined"] as const;
+  world.see(paid(day, { ...attempt, status: attempted }));
+  expect(world.seeAll([paid(day + 1, { ...attempt, status: declined })])).toMatchObject({ "tenant.card_tests_1d": 1 });
+  const later = world.seeAll([paid(3 * day, { ...attempt, status: declined })]);
+  expect(later).not.toHaveProperty("tenant.card_tests_1d");
+});
+
+test("misuse: the usual share is learned from the days before, but is never above a quarter", () => {
+  const world = new SmallWorld();
+  let n = 0;
+  const before = Array.from({ length: 20 }, (_, at) => Array.from({ length: 10 }, () => tried(n++, at * day))).flat();
+  before.forEach((deed) => world.see(deed));
+  const attack = Array.from({ length: 20 }, (_, at) => tried(n++, 25 * day + at));
+  // 20 against twice a quarter of 20.
+  expect(world.seeAll(attack)).toMatchObject({ "tenant.card_tests_ratio": 3.86 });
+});
+
+// An account with a history on two devices, and a log-in on another one.
+const entered = (account: string, device: string): Deed[] =>
+  [0, 1, 2, 3, 7].map((at) => ({
+    minute: (at + 0.5) * day,
+    type: "login_succeeded",
+    website_account_id: account,
+    session_id: `s-${account}-${at}`,
+    device_id: at === 7 ? device : `${account}-${at % 2}`,
+  }));
+const looted = (account: string, device: string, minute = 8 * day): Deed =>
+  paid(minute, { website_account_id: account, session_id: `s-${account}-7`, device_id: device });
+
+test("misuse: accounts that pay a payee for the first time after an unusual log-in are counted once each", () => {
+  const world = new SmallWorld();
+  for (const n of [1, 2]) for (const deed of [...entered(`v-${n}`, "thief"), looted(`v-${n}`, "thief")]) world.see(deed);
+  // Two accounts, where half an account is the least that is ever expected.
+  expect(world.seeAll([looted("v-1", "thief", 8 * day + 5)])).toMatchObject({
+    "payee.strangers_7d": 2,
+    "payee.strangers_ratio_7d": 1.27,
+  });
+});
+
+test("misuse: a first payment after a usual log-in is not counted", () => {
+  const world = new SmallWorld();
+  const seen = world.seeAll([...entered("v-1", "v-1-0"), looted("v-1", "v-1-0")]);
+  expect(seen).not.toHaveProperty("payee.strangers_7d");
+});
+
+test("misuse: two frauds that are reported at once do not accuse a large payee", () => {
+  const { compiled } = active(misuseRules.find(({ rule_id }) => rule_id === "payee_known_fraud") ?? { rule_id: "none" });
+  // The log-odds of two frauds on a day that is not labelled yet, at a tenant with 20 frauds in 10,000 payments a day.
+  const fields = { "event.type": "payment", "payee.frauds_28d": 2, "payee.compromise": 6.81 };
+  expect(compiled.test(contextOf({ ...fields, "payee.payments_28d": 500 }, {}))).toBe(true);
+  expect(compiled.test(contextOf({ ...fields, "payee.payments_28d": 28_000 }, {}))).toBe(false);
+});

@@ -1,0 +1,67 @@
+import { addToDays, newDays, sumOfDays, type Days } from "./days.ts";
+import type { Scene } from "./scene.ts";
+import { surprise } from "./shared.ts";
+import { valuesToSet, type RuleContext } from "./vector.ts";
+
+// Signs of misuse that can be seen only in many payments together. A share of the tenant's payments is compared with its usual
+// share, so that a large shop, a holiday or a wave of new customers is not suspicious.
+const dayMs = 24 * 60 * 60 * 1000;
+const kept = 30;
+// Twice the usual share can still be chance, or a bank whose cards fail for an hour.
+const tolerated = 2;
+// The usual shares that are assumed while little is known. The usual share is never higher than `max`. Otherwise an attack that
+// lasts for weeks would become usual.
+const tests = { usual: 2, of: 20, max: 0.25 };
+const strangers = { usual: 1, of: 10, max: 0.5 };
+// A log-in with at least this log-likelihood ratio is unusual for its account.
+const unusualRatio = 1;
+
+type Shares = { part: number; whole: number };
+
+function shareOf({ part, whole }: Shares, prior: typeof tests): number {
+  return Math.min((part + prior.usual) / (whole + prior.of), prior.max);
+}
+
+// Somebody who tests stolen cards uses many that were never seen before, and most of them are declined. Each card counts once as
+// new and once as declined, however often it is tried.
+export function observeTests(context: RuleContext, { event, payment }: Scene): void {
+  const instrument = payment?.instrument;
+  if (!payment || !instrument) return;
+  const { at } = event;
+  const { days, first } = instrument.facts;
+  const isFirst = days.day === 0;
+  const isNew = isFirst || at - first < dayMs;
+  if (!isNew) return;
+  const isTested = event.activity.status === "declined" && sumOfDays(days, "declined", { at, span: kept }) === 0;
+  const totals = (payment.totals.days ??= newDays());
+  addToDays(totals, at, { novel: isFirst ? 1 : 0, tested: isTested ? 1 : 0 });
+  const within = (column: "novel" | "tested", span: number) => sumOfDays(totals, column, { at, span });
+  const today = (column: "novel" | "tested") => sumOfDays(totals, column, { at, span: 1, isRolling: true });
+  const before = { part: within("tested", kept) - within("tested", 2), whole: within("novel", kept) - within("novel", 2) };
+  const tested = Math.round(today("tested"));
+  context.tenant["card_tests_1d"] = tested;
+  context.tenant["card_tests_ratio"] = surprise(tested, tolerated * today("novel") * shareOf(before, tests));
+}
+
+// A payee who receives stolen money is paid for the first time by accounts that a stranger has logged in to. Call this after the
+// log-in's ratio is known.
+export function observeStrangers(context: RuleContext, { event, payment }: Scene, isNewPayer: boolean): void {
+  const payee = payment?.payee;
+  if (!payment || !payee) return;
+  const { at } = event;
+  const totals = payment.totals.days ?? newDays();
+  if (isNewPayer) {
+    const strange = Number(context.login["ratio"]) >= unusualRatio ? 1 : 0;
+    addToDays(payee.facts.days, at, { strange });
+    addToDays(totals, at, { fresh: 1, strange });
+  }
+  const within = (days: Days, column: "fresh" | "strange") => sumOfDays(days, column, { at, span: 7 });
+  const strange = within(payee.facts.days, "strange");
+  if (strange === 0) return;
+  // Leave out this payee's own payments. Otherwise its attack would become the usual share of a small shop.
+  const fresh = within(payee.facts.days, "fresh");
+  const others = { part: within(totals, "strange") - strange, whole: within(totals, "fresh") - fresh };
+  const into = valuesToSet(context, "payee");
+  into["strangers_7d"] = strange;
+  into["strangers_ratio_7d"] = surprise(strange, tolerated * fresh * shareOf(others, strangers));
+}

@@ -1,0 +1,111 @@
+import type { Moment } from "../../domain/label.ts";
+import { momentOf } from "../../domain/moment.ts";
+import type { FeatureValue } from "../catalogue.ts";
+import { findPlaceOf, type FieldSlot, type RuleContext } from "../vector.ts";
+import { explain, explainerOf, type Explainer } from "./explain.ts";
+import { encodeModel } from "./format.ts";
+import { forestOf, sumOfTrees, type Forest } from "./predict.ts";
+import { startOf } from "./prior.ts";
+import { readable, type Model } from "./trees.ts";
+
+const shortIdCharacters = 12;
+
+// A model that is ready to rate events.
+export type ServedModel = {
+  // The first characters of the model's id.
+  shortId: string;
+  moment: Moment;
+  model: Model;
+  forest: Forest;
+  slots: readonly (FieldSlot | undefined)[];
+  explainer: () => Explainer;
+};
+
+// The models of a tenant. A challenger rates events too, but its rating is only stored. `released`: the rules whose findings a
+// model may lower.
+export type Serving = {
+  champions: Partial<Record<Moment, ServedModel>>;
+  challengers: Partial<Record<Moment, ServedModel>>;
+  released: ReadonlySet<string>;
+};
+
+export const noModels: Serving = { champions: {}, challengers: {}, released: new Set() };
+
+export function serve(model: Model, moment: Moment, id = encodeModel(model).id): ServedModel {
+  const forest = forestOf(model.trees);
+  let explainer: Explainer | undefined;
+  return {
+    shortId: shortIdOf(id),
+    moment,
+    model,
+    forest,
+    slots: forest.fields.map(findPlaceOf),
+    // Most models rate thousands of events before one is explained.
+    explainer: () => (explainer ??= explainerOf(model.trees)),
+  };
+}
+
+export function shortIdOf(id: string): string {
+  return id.slice(0, shortIdCharacters);
+}
+
+// The moment of an event, or null if models do not rate it. Models learn from what servers report, so they rate nothing else.
+export function ratedMoment({ event }: RuleContext, source: string): Moment | null {
+  return source === "server" && typeof event["type"] === "string" ? momentOf(event["type"]) : null;
+}
+
+function vectorIn({ slots }: ServedModel, context: RuleContext): Float32Array {
+  const vector = new Float32Array(slots.length);
+  for (let index = 0; index < slots.length; index++) {
+    const slot = slots[index];
+    vector[index] = slot ? numberOf(context[slot.group][slot.key]) : NaN;
+  }
+  return vector;
+}
+
+// A text is missing, because it has no order.
+export function numberOf(value: FeatureValue | object | undefined): number {
+  if (typeof value === "number") return readable(value);
+  return typeof value === "boolean" ? Number(value) : NaN;
+}
+
+// The log-odds that the model gives to an event. `rules` is what the rules and the log-in ratio say.
+export function rate(served: ServedModel, context: RuleContext, rules: number): number {
+  return startOf(served.model.prior, rules) + sumOfTrees(served.forest, vectorIn(served, context));
+}
+
+export type ModelPart = [name: string, logOdds: number];
+export const partNames = { base: "model.base", rules: "model.rules", other: "model.other", held: "model.held" };
+const fieldsShown = 6;
+
+// What made up the model's part of the log-odds, in thousandths: the base, what the model makes of the rules' sum, the fields with
+// the largest parts, all other fields, and what the model did not take away because a rule holds it. They sum to `part`. All that
+// is lost by rounding goes to the other fields.
+export function partsOf(
+  served: ServedModel,
+  context: RuleContext,
+  { rules, part }: { rules: number; part: number },
+): ModelPart[] {
+  const { prior } = served.model;
+  const vector = vectorIn(served, context);
+  const { base, parts } = explain(served.explainer(), vector);
+  const raw = startOf(prior, rules) + sumOfTrees(served.forest, vector) - rules;
+  const largest = parts
+    .map(([code, logOdds]): ModelPart => [findPlaceOf(code)?.name ?? "", thousandths(logOdds)])
+    .filter(([name, logOdds]) => name !== "" && logOdds !== 0)
+    .toSorted(([, one], [, other]) => Math.abs(other) - Math.abs(one))
+    .slice(0, fieldsShown);
+  const shown: ModelPart[] = [
+    [partNames.base, thousandths(prior.a + base)],
+    [partNames.rules, thousandths((prior.b - 1) * rules)],
+    ...largest,
+    [partNames.held, thousandths(part - thousandths(raw))],
+  ];
+  const other = thousandths(part - shown.reduce((sum, [, logOdds]) => sum + logOdds, 0));
+  return [...shown, [partNames.other, other] as ModelPart].filter(([, logOdds]) => logOdds !== 0);
+}
+
+export function thousandths(logOdds: number): number {
+  // Not -0, because it is stored as JSON.
+  return Math.round(logOdds * 1000) / 1000 || 0;
+}

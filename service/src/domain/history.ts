@@ -1,0 +1,96 @@
+import { Type, type Static } from "typebox";
+import { Activity } from "./activity.ts";
+import type { FieldError } from "./failure.ts";
+import { Time, parseTime } from "./field.ts";
+import { ratedTypes } from "./label.ts";
+import { momentNames } from "./moment.ts";
+
+// An activity from before the tenant used Casehound. Only the operation for imports accepts it, because it opens no case.
+export const PastActivity = Type.Object(
+  {
+    ...Activity.properties,
+    fraudulent: Type.Optional(
+      Type.Boolean({ description: "`true` if you now know that it was a fraud. It becomes a label with the source `api`." }),
+    ),
+    known_at: Type.Optional({ ...Time, description: "When you learned of the fraud. Default: the time of the request." }),
+  },
+  { additionalProperties: false, $id: "PastActivity" },
+);
+export type PastActivity = Static<typeof PastActivity>;
+
+export const HistoryBatch = Type.Object(
+  { activities: Type.Array(PastActivity, { minItems: 1, maxItems: 1000 }) },
+  { additionalProperties: false, $id: "HistoryBatch" },
+);
+export type HistoryBatch = Static<typeof HistoryBatch>;
+
+export const HistoryBatchResult = Type.Object(
+  {
+    accepted: Type.Integer({ description: "How many activities were new." }),
+    duplicates: Type.Integer({ description: "How many activities were already stored, from an import or as live activity." }),
+    reused: Type.Integer({
+      description: "How many of the duplicates have the id of an activity with different content. They were not stored.",
+    }),
+    too_old: Type.Integer({ description: "How many activities are from before `kept_from`. They were not stored." }),
+  },
+  { additionalProperties: false, $id: "HistoryBatchResult" },
+);
+export type HistoryBatchResult = Static<typeof HistoryBatchResult>;
+
+export const HistoryStatus = Type.Object(
+  {
+    waiting: Type.Integer({ description: "How many activities are waiting to be scored. At most 1,000,000 are counted." }),
+    is_running: Type.Boolean({ description: "Whether the waiting activities are being scored." }),
+    oldest_at: Type.Optional({ ...Time, description: "The time of the oldest waiting activity, which is scored next." }),
+    kept_from: { ...Time, description: "Activity before this time is not accepted, because it would be removed at once." },
+  },
+  { additionalProperties: false, $id: "HistoryStatus" },
+);
+export type HistoryStatus = Static<typeof HistoryStatus>;
+
+const Found = Type.Object(
+  {
+    frauds: Type.Integer({ description: "Known frauds." }),
+    found: Type.Integer({ description: "Known frauds with a score of 3 or more, which opens or joins a case." }),
+  },
+  { additionalProperties: false },
+);
+
+export const HistoryReport = Type.Object(
+  {
+    activities: Type.Integer(),
+    cases: Type.Integer({
+      description: "How many cases would have been opened, if an account or a source gets at most one case a day.",
+    }),
+    moments: Type.Object(Object.fromEntries(momentNames.map((moment) => [moment, Found])), { additionalProperties: false }),
+  },
+  { additionalProperties: false, $id: "HistoryReport" },
+);
+export type HistoryReport = {
+  activities: number;
+  cases: number;
+  moments: Record<(typeof momentNames)[number], Static<typeof Found>>;
+};
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+// The start of the first day that is kept. The day that expires next is left out, so that nothing expires while it is imported.
+export function keptFrom(now: string, retentionDays: number): string {
+  const today = Date.parse(`${now.slice(0, 10)}T00:00:00.000Z`);
+  return new Date(today - (retentionDays - 1) * dayMs).toISOString();
+}
+
+// Checks that a schema cannot express. The times must be valid.
+export function pastFaults(past: PastActivity, nowMs: number): FieldError[] {
+  const { type, occurred_at, fraudulent, known_at } = past;
+  const at = parseTime(occurred_at) ?? 0;
+  const known = known_at === undefined ? null : parseTime(known_at);
+  return [
+    ...(at > nowMs ? [{ field: "occurred_at", message: "must not be in the future" }] : []),
+    ...(fraudulent === true && !ratedTypes.includes(type)
+      ? [{ field: "fraudulent", message: `must not be true for ${type}: only ${ratedTypes.join(", ")} can be labelled` }]
+      : []),
+    ...(known !== null && known > nowMs ? [{ field: "known_at", message: "must not be in the future" }] : []),
+    ...(known !== null && known < at ? [{ field: "known_at", message: "must not be before occurred_at" }] : []),
+  ];
+}

@@ -1,0 +1,128 @@
+import type { RuleSubject } from "../db/rules.ts";
+import { observe } from "../detection/features.ts";
+import { findingsOf, type Found } from "../detection/finding.ts";
+import { leadsOf, type Lead, type Observed } from "../detection/leads.ts";
+import { ringHash } from "../detection/ring-hash.ts";
+import type { EnrichedActivity, Scene } from "../detection/scene.ts";
+import { decisionText, judge, type RuleSet, type Verdict } from "../detection/score.ts";
+import { timeOf, type RecordedActivity } from "../domain/activity.ts";
+import { blockOf, hostOf } from "../domain/address.ts";
+import type { Campaign, Campaigns } from "../domain/campaign.ts";
+import { instrumentIdOf } from "../domain/instrument.ts";
+import { addressSubject, hitSubject } from "../domain/rule.ts";
+import type { Source } from "../domain/source.ts";
+import type { Damper, TracedLead } from "./damper.ts";
+import type { Memory } from "./memory.ts";
+
+// What is kept of an event after it is judged. Its context of about a hundred values is dropped, because a batch of contexts
+// would take most of the engine's memory.
+export type Judged = {
+  id_key: string;
+  // The activity as it is stored, with its address reduced by the tenant's ip_policy.
+  activity: RecordedActivity;
+  source: Source;
+  claimed_account_id: string | null;
+  score: number;
+  decision: string;
+  hits: Hit[];
+  found: Found[];
+};
+type Hit = Omit<RuleSubject, "hits"> & { day: string };
+
+// An event that is strong enough for a case. Its judgement waits for the outcomes of earlier cases that looked like it, which are
+// read for the whole batch at once.
+export type Suspended = { leads: TracedLead[]; resume: () => Judged };
+
+export function isSuspended(each: Judged | Suspended): each is Suspended {
+  return "resume" in each;
+}
+
+export type Bench = {
+  memory: Memory;
+  set: RuleSet;
+  campaigns: Campaigns;
+  damper: Damper;
+  keepIp: (ip: string) => string;
+  nowMs: number;
+};
+
+export type Enriched = { id_key: string; event: EnrichedActivity };
+
+export function judgeOne(
+  { memory, set, campaigns, damper, keepIp, nowMs }: Bench,
+  { id_key, event }: Enriched,
+): Judged | Suspended {
+  const scene = memory.scene(event);
+  const { context, ratio, isShared } = observe(scene);
+  const verdict = judge(context, set, ratio);
+  if (isShared) memory.learnLogin(event);
+  if (verdict.score >= 3) memory.suspectHeld(event);
+  const { ip } = event.activity;
+  const activity = ip === undefined ? event.activity : { ...event.activity, ip: keepIp(ip) };
+  const { source, claimed, at } = event;
+  // Without an autonomous system the network is a block of addresses, which follows the tenant's ip_policy too.
+  const network = event.network.includes("/") ? keepIp(event.network) : event.network;
+  const crowd = crowdSubject(event, keepIp);
+  const address = addressSubject(ip, keepIp);
+  const joined = campaignsOf(campaigns, verdict, scene);
+  const observed = { activity, source, claimed, crowd, at, address, network, context, campaigns: joined };
+  const finish = (leads: (Lead & { traits?: string[] })[]): Judged => {
+    // The strongest lead decides the score, and its case is the one that is stored with the activity.
+    const byStrength = leads.toSorted((a, b) => b.verdict.logOdds - a.verdict.logOdds);
+    const found = findingsOf(byStrength, observed, nowMs);
+    const decided = byStrength[0]?.verdict ?? verdict;
+    return {
+      id_key,
+      activity,
+      source,
+      claimed_account_id: activity.website_account_id === undefined ? (claimed ?? null) : null,
+      score: found[0]?.finding.score ?? decided.score,
+      decision: decisionText(verdict, context, decided),
+      hits: hitsOf(verdict, observed, campaigns),
+      found,
+    };
+  };
+  const leads = leadsOf(verdict, observed);
+  if (!leads.some((lead) => lead.verdict.score >= 3)) return finish(leads);
+  const traced = leads.map((lead) => damper.trace(lead, event));
+  return { leads: traced, resume: () => finish(traced.map((lead) => damper.damp(lead, at))) };
+}
+
+// A page can send any time, so for a page the time of receipt is used.
+function campaignsOf(campaigns: Campaigns, { fired }: Verdict, { event, ringKey }: Scene): Map<string, Campaign> {
+  const { activity, source, at, claimed } = event;
+  const seenAt = source === "page" ? Date.parse(activity.received_at) : at;
+  const wanted = fired.filter(({ rule }) => rule.about === "campaign");
+  const target = instrumentIdOf(activity) ?? activity.website_account_id ?? claimed;
+  const hashed = target === undefined ? 0 : ringHash(target, ringKey);
+  return new Map(wanted.map(({ rule }) => [rule.rule_id, campaigns.see(rule.rule_id, seenAt, hashed)]));
+}
+
+function crowdSubject({ activity, crowd }: EnrichedActivity, keepIp: (ip: string) => string): string | null {
+  const { device_id: device, ip } = activity;
+  if (crowd === "device" && device !== undefined) return `device:${device}`;
+  if (crowd === "ip" && ip !== undefined) return `ip:${hostOf(keepIp(ip))}`;
+  return crowd === "block" && ip !== undefined ? `network:${keepIp(blockOf(ip))}` : null;
+}
+
+function hitsOf({ fired, shadow }: Verdict, observed: Observed, campaigns: Campaigns): Hit[] {
+  if (fired.length === 0 && shadow.length === 0) return [];
+  const { activity, context } = observed;
+  const { activity_id, website_account_id, occurred_at } = activity;
+  const at = new Date(timeOf(activity)).toISOString();
+  const campaignOf = (ruleId: string) => observed.campaigns.get(ruleId)?.subject ?? campaigns.peek(ruleId, observed.at);
+  return [...fired, ...shadow].map(({ rule, sentence }, index) => ({
+    rule_id: rule.rule_id,
+    is_shadow: index >= fired.length,
+    // The day on which it happened, not the day on which it was reported.
+    day: at.slice(0, 10),
+    subject: observed.crowd ?? hitSubject(activity, rule.about, { ...observed, campaign: campaignOf(rule.rule_id) }),
+    at,
+    last_activity: {
+      activity_id,
+      ...(website_account_id !== undefined && { website_account_id }),
+      occurred_at,
+      sentence: sentence.render(context),
+    },
+  }));
+}

@@ -1,0 +1,54 @@
+import { claimMemberClose, deleteMemberCloses, listOwnOpenCases, saveMemberClose } from "../db/case-members.ts";
+import { lockCases, saveCases } from "../db/cases.ts";
+import { appendEvents } from "../db/events.ts";
+import { saveOutcomes } from "../db/outcomes.ts";
+import type { Database } from "../db/postgres/database.ts";
+import { changeStatus, defaultReasons, type CaseDocument } from "../domain/case.ts";
+import type { Clock } from "./cases.ts";
+
+const closedAtOnce = 100;
+
+type Closing = { database: Database; clock: Clock };
+
+// Closes the next cases that were opened by one attack, in one transaction, if the attack's case was closed together with them.
+// Returns how many it closed. They are closed in order of their ids, so a case that a person reopens meanwhile stays open.
+export async function closeMembers({ database, clock }: Closing, tenantId: string, limit = closedAtOnce): Promise<number> {
+  return database.transaction(async (tx) => {
+    const claimed = await claimMemberClose(tx, tenantId);
+    if (!claimed) return 0;
+    const { case_id, closed_to } = claimed;
+    const listed = await listOwnOpenCases(tx, tenantId, { case_id, closed_to, limit });
+    const last = listed.at(-1);
+    if (claimed.document === null || last === undefined) {
+      await deleteMemberCloses(tx, tenantId, [case_id]);
+      return 0;
+    }
+    // The cast is safe: only saveCases and insertCase write documents.
+    const { current_state: state } = JSON.parse(claimed.document) as CaseDocument;
+    const reason = state.reason === defaultReasons.CLOSED ? `Closed together with case ${case_id}.` : state.reason;
+    const change = { status: "CLOSED" as const, reason, ...(state.disposition && { disposition: state.disposition }) };
+    const { cases, contended } = await lockCases(tx, tenantId, listed);
+    const firstHeld = listed.findIndex((id) => contended.has(id));
+    // A case that another transaction holds is closed in the next batch, and so are those after it.
+    const ids = firstHeld === -1 ? listed : listed.slice(0, firstHeld);
+    const changed = ids.flatMap((id) => {
+      const found = cases.get(id);
+      if (found?.document.status !== "OPEN") return [];
+      const actor = { name: state.changed_by, now: clock.now(), state_id: clock.newId() };
+      const { document, events } = changeStatus(found.document, { ...change, case_version: found.document.case_version }, actor);
+      return [{ after: { ...found, document }, events }];
+    });
+    const closed = changed.map(({ after }) => after);
+    await Promise.all([
+      saveMemberClose(tx, tenantId, { case_id, closed_to: ids.at(-1) ?? closed_to }),
+      saveCases(tx, tenantId, closed),
+      saveOutcomes(tx, tenantId, closed),
+      appendEvents(
+        tx,
+        tenantId,
+        changed.flatMap(({ events }) => events),
+      ),
+    ]);
+    return closed.length;
+  });
+}

@@ -1,0 +1,191 @@
+import { findReportDelays, readTrainingRows, type TrainingRow, type TrainingSpan } from "../db/training.ts";
+import type { Queryable } from "../db/postgres/database.ts";
+import { compare, offsetFor, type Compared } from "../detection/model/comparison.ts";
+import { Dataset, modelFields, readDecision, Thinned } from "../detection/model/dataset.ts";
+import { encodeModel } from "../detection/model/format.ts";
+import { forestOf, sumOfTrees, type Forest } from "../detection/model/predict.ts";
+import { profileOf } from "../detection/model/profile.ts";
+import type { TrainingSample } from "../detection/model/sample.ts";
+import { probabilityOf, startOf } from "../detection/model/prior.ts";
+import { limitsFor, train, trainingLimits, type TrainingLimits } from "../detection/model/train.ts";
+import { fieldsIn, type Model } from "../detection/model/trees.ts";
+import type { Moment } from "../domain/label.ts";
+import { maturityMs } from "../domain/maturity.ts";
+import { fraudsMin, type Comparison, type Figures, type RunProgress } from "../domain/model.ts";
+
+export type TrainingJob = {
+  tenantId: string;
+  moment: Moment;
+  asOf: string;
+  // The threshold of score 3.
+  threshold: number;
+  released: string[];
+  chunkRows?: number;
+};
+export type Trained = { model_id: string; text: string; figures: Figures; trained_from: string; trained_until: string };
+export type Untrained = { reason: string };
+export type OnProgress = (progress: RunProgress) => void;
+
+const dayMs = 24 * 60 * 60 * 1000;
+const spanDays = 90;
+const heldOutDays = { min: 3, max: 14, share: 0.25 };
+const heldOutFraudsMin = 10;
+const comparedMax = 200_000;
+const small: TrainingLimits = { ...trainingLimits, treesMax: 40, leavesMax: 7 };
+
+// Trains a model on what was known at a time. First a model is trained without the last days and measured on them, then one on all
+// days. Everything but the labels of mature activity is left out: newer activity has labels only if it is a fraud.
+export async function trainMoment(reader: Queryable, job: TrainingJob, onProgress: OnProgress): Promise<Trained | Untrained> {
+  const { tenantId, asOf } = job;
+  const from = before(asOf, spanDays * dayMs);
+  const until = before(asOf, maturityMs(await findReportDelays(reader, tenantId, asOf)));
+  const all = await collect(reader, job, { from, until, asOf });
+  onProgress({ phase: "reading", percent: 10 });
+  const reason = lacking(all);
+  if (reason !== null) return { reason };
+  const { comparison, offset } = await measure(reader, job, { from, until }, onProgress);
+  const trained = run(all, (percent) => onProgress({ phase: "training", percent: 50 + Math.floor(percent * 0.49) }));
+  if ("reason" in trained) return trained;
+  const placed = offset ?? (await offsetOn(reader, job, { model: trained.model, span: { from, until, asOf } }));
+  const model = withOffset(trained.model, placed);
+  const { id, text } = encodeModel(model);
+  const profile = profileOf(trained.sample.rows(), fieldsIn(model.trees));
+  const { rows, frauds } = model.trained;
+  const figures = { trees: model.trees.length, rows, frauds, offset: placed, held_out: comparison, profile };
+  return { model_id: id, text, figures, trained_from: from, trained_until: until };
+}
+
+function before(time: string, ms: number): string {
+  return new Date(Date.parse(time) - ms).toISOString();
+}
+
+function lacking(data: Dataset): string | null {
+  if (data.frauds >= fraudsMin.small) return null;
+  return `A model needs at least ${fraudsMin.small} known frauds; there are ${data.frauds}.`;
+}
+
+async function collect(reader: Queryable, { tenantId, moment, chunkRows }: TrainingJob, span: TrainingSpan): Promise<Dataset> {
+  const data = new Dataset();
+  for await (const rows of readTrainingRows(reader, tenantId, moment, span, chunkRows)) {
+    for (const row of rows) data.add({ ...ofRow(row), decision: row.decision });
+  }
+  return data;
+}
+
+function ofRow({ id_key, website_account_id, person, y, weight, event_at }: TrainingRow) {
+  return { key: id_key, account: website_account_id, person, isFraud: y === 1, weight, day: event_at.slice(0, 10) };
+}
+
+function run(data: Dataset, onPercent: (percent: number) => void): { model: Model; sample: TrainingSample } | Untrained {
+  const isFull = data.frauds >= fraudsMin.full && data.fraudSpanDays >= fraudsMin.days;
+  const sample = data.sample();
+  const training = train(sample, isFull ? limitsFor(data.frauds) : small);
+  for (;;) {
+    const step = training.next();
+    if (step.done) return "reason" in step.value ? step.value : { ...step.value, sample };
+    onPercent(Math.floor((100 * step.value.trees) / step.value.treesMax));
+  }
+}
+
+type Span = { from: string; until: string };
+
+// Null if the last days, or those before them, have too few frauds to measure anything.
+async function measure(
+  reader: Queryable,
+  job: TrainingJob,
+  { from, until }: Span,
+  onProgress: OnProgress,
+): Promise<{ comparison: Comparison | null; offset: number | null }> {
+  const none = { comparison: null, offset: null };
+  const split = await splitOf(reader, job, { from, until });
+  const matureMs = maturityMs(await findReportDelays(reader, job.tenantId, split));
+  const known = await collect(reader, job, { from, until: before(split, matureMs), asOf: split });
+  if (lacking(known) !== null) return none;
+  const trained = run(known, (percent) => onProgress({ phase: "measuring", percent: 10 + Math.floor(percent * 0.3) }));
+  if ("reason" in trained) return none;
+  const rated = await rateRows(reader, job, { model: trained.model, span: { from: split, until, asOf: job.asOf } });
+  if (rated.filter(({ isFraud }) => isFraud).length < heldOutFraudsMin) return none;
+  const offset = placeOf(rated, job);
+  onProgress({ phase: "measuring", percent: 45 });
+  return { comparison: compare(comparedAt(rated, offset), { from: split, until, threshold: job.threshold }), offset };
+}
+
+// The last quarter of the days that have frauds, within limits.
+async function splitOf(
+  reader: Queryable,
+  { tenantId, moment, asOf, chunkRows }: TrainingJob,
+  { from, until }: Span,
+): Promise<string> {
+  let first = until;
+  for await (const rows of readTrainingRows(reader, tenantId, moment, { from, until, asOf }, chunkRows)) {
+    const fraud = rows.find(({ y }) => y === 1);
+    if (!fraud) continue;
+    first = fraud.event_at;
+    break;
+  }
+  const wanted = (heldOutDays.share * (Date.parse(until) - Date.parse(first))) / dayMs;
+  const days = Math.min(Math.max(Math.ceil(wanted), heldOutDays.min), heldOutDays.max);
+  return before(until, days * dayMs);
+}
+
+type RatedRow = Omit<Compared, "model" | "chance"> & { score: number; isHeld: boolean; rules: number };
+
+async function rateRows(
+  reader: Queryable,
+  { tenantId, moment, released, chunkRows }: TrainingJob,
+  { model, span }: { model: Model; span: TrainingSpan },
+): Promise<RatedRow[]> {
+  const rate = raterOf(model);
+  const free = new Set(released);
+  const genuine = new Thinned<RatedRow & { key: string }>(comparedMax, ({ key }) => key);
+  const frauds = new Thinned<RatedRow & { key: string }>(comparedMax, ({ key }) => key);
+  for await (const rows of readTrainingRows(reader, tenantId, moment, span, chunkRows)) {
+    for (const row of rows) {
+      const { rules, logOdds, fired, values } = readDecision(row.decision);
+      const { key, account, isFraud, weight, day } = ofRow(row);
+      const isHeld = fired.some((id) => !free.has(id));
+      const score = rate(values, rules);
+      const rated = { key, day, account: account ?? key, isFraud, weight, before: logOdds, score, isHeld, rules };
+      (isFraud ? frauds : genuine).add(rated);
+    }
+  }
+  return [genuine, frauds].flatMap(({ kept, stride }) => kept.map((row) => ({ ...row, weight: row.weight * stride })));
+}
+
+function raterOf({ prior, trees }: Model): (values: Float32Array, rules: number) => number {
+  const forest: Forest = forestOf(trees);
+  const places = forest.fields.map((code) => modelFields.indexOf(code));
+  return (values, rules) => {
+    return (
+      startOf(prior, rules) +
+      sumOfTrees(
+        forest,
+        Float32Array.from(places, (place) => values[place] ?? NaN),
+      )
+    );
+  };
+}
+
+// As many cases a day as there are now.
+function placeOf(rated: readonly RatedRow[], { threshold }: TrainingJob): number {
+  const days = new Set(rated.map(({ day }) => day)).size;
+  const alerts = new Map<string, number>();
+  for (const row of rated) if (row.before >= threshold) alerts.set(`${row.day} ${row.account}`, row.weight);
+  const wantedPerDay = [...alerts.values()].reduce((sum, weight) => sum + weight, 0) / Math.max(days, 1);
+  return offsetFor(rated, { wantedPerDay, threshold });
+}
+
+async function offsetOn(reader: Queryable, job: TrainingJob, rated: { model: Model; span: TrainingSpan }): Promise<number> {
+  return placeOf(await rateRows(reader, job, rated), job);
+}
+
+function comparedAt(rated: readonly RatedRow[], offset: number): Compared[] {
+  return rated.map(({ score, isHeld, rules, ...row }) => {
+    const placed = score + offset;
+    return { ...row, chance: probabilityOf(score), model: isHeld ? Math.max(rules, placed) : placed };
+  });
+}
+
+function withOffset({ prior, ...model }: Model, offset: number): Model {
+  return { ...model, prior: { ...prior, a: Number((prior.a + offset).toPrecision(12)) } };
+}
