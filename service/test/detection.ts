@@ -33,7 +33,7 @@ export class DetectionTenant {
     own ??= newDatabase();
     const database = new Database({ connectionString: await own });
     const { tenant_id } = await createTenant(database, { slug: `t-${randomUUID()}` }, clock);
-    for (const days of [0, 1]) {
+    for (const days of [-1, 0, 1]) {
       const day = new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
       await database.transaction((tx) => makePartition(tx, day));
     }

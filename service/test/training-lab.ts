@@ -1,6 +1,7 @@
 import type { Database } from "../src/db/postgres/database.ts";
 import { statement } from "../src/db/postgres/sql.ts";
 import { saveLabels, type NewLabelRow } from "../src/db/labels.ts";
+import { timeOf } from "../src/domain/activity.ts";
 import type { LabelledDecision } from "../src/detection/model/dataset.ts";
 import type { TrainingJob } from "../src/engine/training-work.ts";
 import { decisionText, insertDecided } from "./decided.ts";
@@ -65,15 +66,14 @@ type Said = Partial<Pick<NewLabelRow, "source" | "actor" | "case_id" | "weight" 
 // Labels stored activities.
 export async function labelAs(tenant: Labelled, said: Said[]): Promise<void> {
   const { database } = tenant.service;
-  const text = "select id_key, received_at, activity_id from activities where tenant_id = $1";
-  const rows = await database.query<{ id_key: string; received_at: string; activity_id: string }>(
-    statement(text, [tenant.tenantId]),
-  );
+  const text = "select id_key, received_at, occurred_at, activity_id from activities where tenant_id = $1";
+  type Stored = { id_key: string; received_at: string; occurred_at: string; activity_id: string };
+  const rows = await database.query<Stored>(statement(text, [tenant.tenantId]));
   const stored = new Map(rows.map((row) => [row.activity_id, row]));
   const labels = said.flatMap(({ activity_id, y, ...more }): NewLabelRow[] => {
     const activity = stored.get(activity_id);
     if (!activity) return [];
-    const { received_at: event_at } = activity;
+    const event_at = new Date(timeOf(activity)).toISOString();
     const known_at = more.known_at ?? event_at;
     const of = { weight: 1, event_at, labelled_at: known_at, known_at, case_id: null, case_version: null, actor: "shop" };
     return [{ activity, source: "api", y, ...of, ...more }];
