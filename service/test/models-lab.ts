@@ -2,11 +2,8 @@ import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { clock } from "../src/clock.ts";
 import { makePartition } from "../src/db/activities.ts";
-import { insertModel, saveModelStates } from "../src/db/models.ts";
-import { lockSettings } from "../src/db/rules.ts";
 import type { Database } from "../src/db/postgres/database.ts";
 import { statement } from "../src/db/postgres/sql.ts";
-import { encodeModel } from "../src/detection/model/format.ts";
 import type { Model, Tree } from "../src/detection/model/trees.ts";
 import { findPlace } from "../src/detection/vector.ts";
 import type { Activity } from "../src/domain/activity.ts";
@@ -15,6 +12,7 @@ import type { Figures } from "../src/domain/model.ts";
 import type { Moment } from "../src/domain/label.ts";
 import { detectBatch, type Detector } from "../src/engine/detect.ts";
 import { newDetector, type TestTenant } from "./harness.ts";
+import { storeModel } from "./stored-model.ts";
 
 export const noFigures: Figures = { trees: 1, rows: 2, frauds: 1, offset: 0, held_out: null };
 
@@ -32,24 +30,9 @@ type Inserted = { model?: Model; moment?: Moment; state?: "CHAMPION" | "CHALLENG
 type Place = { tenantId: string; service: { database: Database } };
 
 // Stores a model as training does. Returns its id.
-export async function insertTestModel(tenant: Place, given: Inserted = {}): Promise<string> {
+export function insertTestModel(tenant: Place, given: Inserted = {}): Promise<string> {
   const { model = amountModel(), moment = "value", state = "CHAMPION", figures = noFigures, at = clock.now() } = given;
-  const { id, text } = encodeModel(model);
-  await tenant.service.database.transaction(async (tx) => {
-    await lockSettings(tx, tenant.tenantId, at);
-    await insertModel(tx, tenant.tenantId, {
-      model_id: id,
-      moment,
-      text,
-      figures,
-      trained_from: at,
-      trained_until: at,
-      created_at: at,
-      created_by: "system",
-    });
-    await saveModelStates(tx, tenant.tenantId, [{ model_id: id, state, by: "system", at }]);
-  });
-  return id;
+  return storeModel(tenant.service.database, tenant.tenantId, { model, moment, state, figures, at });
 }
 
 export function paymentOf(amount: number, more: Partial<Activity> = {}): Activity {

@@ -1,6 +1,7 @@
 import type { Flag } from "../changes/flags.ts";
 import { flagFacts } from "./Badges.tsx";
 import { Kbd } from "./Button.tsx";
+import { SwitchTrack } from "./SwitchTrack.tsx";
 
 type Props = { flag: Flag; isOn: boolean; isAllowed: boolean; onPress: () => void };
 
@@ -21,24 +22,13 @@ export function FlagSwitch({ flag, isOn, isAllowed, onPress }: Props) {
       onClick={onPress}
       className={`no-print inline-flex h-8 items-center gap-1.5 rounded-md border px-2.5 text-sm font-medium disabled:opacity-60 ${look}`}
     >
-      <Track isOn={isOn} />
+      {/* Without it, a flag that is off would read as the state of the account. */}
+      <SwitchTrack isOn={isOn} tone="bad" />
       {icon}
       {name}
       <span className="ml-auto">
         <Kbd>{key.toUpperCase()}</Kbd>
       </span>
     </button>
-  );
-}
-
-// Without the switch, a flag that is off would read as the state of the account.
-function Track({ isOn }: { isOn: boolean }) {
-  return (
-    <span
-      aria-hidden
-      className={`flex h-3.5 w-6 shrink-0 items-center rounded-full p-0.5 ${isOn ? "justify-end bg-bad" : "bg-edge/60"}`}
-    >
-      <span className="size-2.5 rounded-full bg-surface" />
-    </span>
   );
 }

@@ -225,6 +225,7 @@ function placeFields({ of, plain, what, codes }: Place): Field[] {
 }
 
 const changed = "Whether it has changed since the session began. Only reports of servers and of verified sessions count.";
+const sinceChange = `In the session; ${never} if it did not change.`;
 
 export const entryFields: readonly Field[] = [
   ...places.flatMap(placeFields),
@@ -238,30 +239,10 @@ export const entryFields: readonly Field[] = [
   flag("3u", "session.country_changed", "Country changed in the session", changed),
   flag("3v", "session.agent_changed", "User agent changed in the session", changed),
   flag("3w", "session.screen_changed", "Screen changed in the session", changed),
-  since(
-    "3x",
-    "session.minutes_since_network_change",
-    "Minutes since the network changed",
-    `In the session; ${never} if it did not change.`,
-  ),
-  since(
-    "3y",
-    "session.minutes_since_country_change",
-    "Minutes since the country changed",
-    `In the session; ${never} if it did not change.`,
-  ),
-  since(
-    "3z",
-    "session.minutes_since_agent_change",
-    "Minutes since the user agent changed",
-    `In the session; ${never} if it did not change.`,
-  ),
-  since(
-    "5k",
-    "session.minutes_since_screen_change",
-    "Minutes since the screen changed",
-    `In the session; ${never} if it did not change.`,
-  ),
+  since("3x", "session.minutes_since_network_change", "Minutes since the network changed", sinceChange),
+  since("3y", "session.minutes_since_country_change", "Minutes since the country changed", sinceChange),
+  since("3z", "session.minutes_since_agent_change", "Minutes since the user agent changed", sinceChange),
+  since("5k", "session.minutes_since_screen_change", "Minutes since the screen changed", sinceChange),
   number(
     "5l",
     "device.fraud_share_90d",

@@ -8,6 +8,7 @@ import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { useTask } from "../../parts/task.ts";
 import { toast } from "../../parts/Toasts.tsx";
+import { SwitchTrack } from "../../parts/SwitchTrack.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
 import { figure, precisionWords } from "../detection/Outcomes.tsx";
@@ -139,12 +140,7 @@ function Switch({ name, isOn, onPress }: { name: string; isOn: boolean; onPress:
       onClick={onPress}
       className={`inline-flex h-8 items-center gap-1.5 rounded-md border px-2.5 text-sm font-medium whitespace-nowrap ${look}`}
     >
-      <span
-        aria-hidden
-        className={`flex h-3.5 w-6 shrink-0 items-center rounded-full p-0.5 ${isOn ? "justify-end bg-accent" : "bg-edge/60"}`}
-      >
-        <span className="size-2.5 rounded-full bg-surface" />
-      </span>
+      <SwitchTrack isOn={isOn} tone="accent" />
       <span className="max-[40rem]:hidden">May overrule</span>
     </button>
   );
