@@ -167,11 +167,12 @@ export function timeOf({ occurred_at, received_at }: Pick<RecordedActivity, "occ
   return occurred > received + clockToleranceMs || occurred < countedRange.from ? received : occurred;
 }
 
-// Returns the members that describe the payment, or undefined if there are none.
-export function paymentOf({ amount, currency, payee_id, order_id, instrument, status }: Payment): Payment | undefined {
-  const all = { amount, currency, payee_id, order_id, instrument, status };
-  const given = Object.entries(all).filter(([, value]) => value !== undefined);
-  return given.length === 0 ? undefined : Object.fromEntries(given);
+const paymentNames = Object.keys(paymentMembers) as (keyof Payment)[];
+
+// Returns the members that describe the payment, or undefined if there are none. Most activities have none.
+export function paymentOf(activity: Payment): Payment | undefined {
+  const given = paymentNames.filter((name) => activity[name] !== undefined);
+  return given.length === 0 ? undefined : Object.fromEntries(given.map((name) => [name, activity[name]]));
 }
 
 // Returns what is kept of an erased account's pending activity. Reports are kept, because they were accepted and must become a
