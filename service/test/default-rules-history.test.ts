@@ -102,6 +102,48 @@ test("rule linked_fraud: an account on the device of a confirmed fraud opens a S
 });
 
 const minutesPerDay = 24 * 60;
+const stageEnd = 20 * minutesPerDay;
+
+// Two accounts use a device for weeks. Then a stranger uses one of them on another device, and the fraud is reported with the
+// given label and confirmed.
+async function playHousehold(label: string): Promise<Stage> {
+  const stage = await Stage.open();
+  const at = (minute: number, website_account_id: string, device_id: string): Step => ({
+    ...used,
+    minute,
+    website_account_id,
+    device_id,
+  });
+  await stage.play([at(0, "victim", "home"), at(1, "spouse", "home"), at(stageEnd - 60, "victim", "stranger's")]);
+  await stage.play([{ minute: stageEnd - 30, type: "fraud_report", website_account_id: "victim", attributes: { label } }]);
+  const { case_id: id, details } = await stage.onlyCase();
+  expect(details.primary_fraud_label).toBe(label);
+  await stage.decide(id, { status: "CLOSED", disposition: "CONFIRMED_FRAUD" });
+  return stage;
+}
+
+const spouse: Step = { minute: stageEnd + 1, type: "login_succeeded", website_account_id: "spouse", device_id: "home" };
+const newcomer: Step = { minute: stageEnd + 1, type: "signup", website_account_id: "newcomer", device_id: "home" };
+const next: Step = { minute: stageEnd + 1, type: "login_succeeded", website_account_id: "next", device_id: "stranger's" };
+
+test("rule linked_fraud: if an account was taken over or a script used it, the stranger's device accuses, and the victim's own does not", async () => {
+  for (const label of ["Account Takeover", "Bot"]) {
+    const stage = await playHousehold(label);
+    const played = await stage.play([spouse, newcomer, next]);
+    expect(played.map(({ rules }) => rules)).toEqual([[], [], ["linked_fraud"]]);
+  }
+});
+
+test("rule linked_fraud: after any other fraud, only accounts that come to the device later are suspicious", async () => {
+  const stage = await playHousehold("Organic");
+  const played = await stage.play([spouse, newcomer]);
+  expect(played.map(({ rules }) => rules)).toEqual([[], ["linked_fraud"]]);
+});
+
+test("rule linked_fraud: all accounts on the device of an account that was made for fraud are suspicious", async () => {
+  const stage = await playHousehold("Synthetic");
+  expect((await stage.playLast([spouse])).rules).toEqual(["linked_fraud"]);
+});
 
 test("rule linked_fraud: a fraud confirmed 90 days ago counts, and one from 91 days ago does not", async () => {
   const stage = await Stage.open();

@@ -57,31 +57,46 @@ export async function findOutcomeCounts(
   return new Map(rows.map((row) => [row.subject, row]));
 }
 
-export type FraudOnDevice = { device_id: string; website_account_id: string; decided_at: string; accounts: number };
+export type FraudOnDevice = {
+  device_id: string;
+  website_account_id: string;
+  decided_at: string;
+  is_fraudsters: boolean;
+  accounts: number;
+};
 
 // For each device: which of its accounts have a confirmed fraud and when that was last confirmed, and how many accounts were
 // active on the device in all, up to 1,000. They are counted once per device, not once per fraud, because a shared device may have
-// hundreds of each. Accounts that were taken over are left out, because their devices are the victim's.
+// hundreds of each. A device is the fraudster's if the account was made for fraud, or if the device came to the account on the day
+// before the case. The other devices of an account that was taken over, or that a script used, are the victim's and are left out.
 export async function findConfirmedOnDevices(tx: Queryable, tenantId: string, devices: string[]): Promise<FraudOnDevice[]> {
   return tx.query<FraudOnDevice>(sql`
-    with frauds as materialized (
-      select l.b as device_id, l.a as website_account_id, max(o.decided_at) as decided_at
+    with linked as (
+      select l.b as device_id, l.a as website_account_id, o.decided_at, c.primary_fraud_label as label,
+        coalesce(
+          c.primary_fraud_label = 'Synthetic' or l.first_seen between c.created_at - interval '1 day' and c.created_at,
+          true
+        ) as is_fraudsters
       from outcomes as o
       left join cases as c on c.tenant_id = ${tenantId} and c.case_id = o.case_id
       join links as l on l.tenant_id = ${tenantId} and l.kind = 'account-device' and l.a = o.website_account_id
       where o.tenant_id = ${tenantId}
         and o.disposition = 'CONFIRMED_FRAUD'
-        and c.primary_fraud_label is distinct from 'Account Takeover'
         and l.b = any(${devices}::text[])
         and not exists (
           select 1
           from outcomes as later
           where later.tenant_id = ${tenantId} and later.case_id = o.case_id and later.case_version > o.case_version
         )
-      group by l.b, l.a
+    ),
+    frauds as materialized (
+      select device_id, website_account_id, max(decided_at) as decided_at, bool_or(is_fraudsters) as is_fraudsters
+      from linked
+      where is_fraudsters or label = 'Organic'
+      group by device_id, website_account_id
       limit 1000
     )
-    select f.device_id, f.website_account_id, f.decided_at, users.accounts
+    select f.device_id, f.website_account_id, f.decided_at, f.is_fraudsters, users.accounts
     from (select distinct device_id from frauds) as d
     cross join lateral (
       select count(*) as accounts

@@ -125,13 +125,13 @@ const deviceFields: Field[] = [
     "1g",
     "device.confirmed_frauds",
     "Confirmed frauds on the device",
-    "Other accounts of this device with a confirmed fraud.",
+    "Other accounts of this device with a confirmed fraud. Frauds of strangers in these accounts count only on the stranger's device.",
   ),
   number(
     "2g",
     "device.confirmed_frauds_90d",
     "Frauds on the device confirmed in 90 days",
-    "Other accounts on this device with a fraud that was confirmed in the 90 days before this event.",
+    "Other accounts of this device with a fraud that was confirmed in the 90 days before this event. Frauds of strangers in these accounts count only on the stranger's device.",
   ),
 ];
 

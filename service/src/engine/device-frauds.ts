@@ -2,30 +2,33 @@ import type { FraudOnDevice } from "../db/links.ts";
 
 const recentMs = 90 * 24 * 60 * 60 * 1000;
 
-type Frauds = { accounts: number; decided: Map<string, number> };
+type Fraud = { decidedAt: number; isFraudsters: boolean };
+type Frauds = { accounts: number; decided: Map<string, Fraud> };
+// The account that is active on the device, and since when it has used it.
+type User = { account: string | undefined; since: string | undefined };
 
 // Records which accounts on a batch's devices have a confirmed fraud, and how many accounts those devices have in all.
 export class DeviceFrauds {
   readonly #devices = new Map<string, Frauds>();
 
-  add({ device_id, website_account_id, decided_at, accounts }: FraudOnDevice): void {
+  add({ device_id, website_account_id, decided_at, is_fraudsters, accounts }: FraudOnDevice): void {
     const known = this.#devices.get(device_id) ?? { accounts, decided: new Map() };
-    known.decided.set(website_account_id, Date.parse(decided_at));
+    known.decided.set(website_account_id, { decidedAt: Date.parse(decided_at), isFraudsters: is_fraudsters });
     this.#devices.set(device_id, known);
   }
 
-  // Counts the accounts on the device with a confirmed fraud, excluding the given account. `accounts` is 0 if the device has no
-  // confirmed fraud at all.
-  of(
-    device: string,
-    account: string | undefined,
-    at: number,
-  ): { confirmed: number; confirmedRecently: number; accounts: number } {
+  // Counts the accounts on the device with a confirmed fraud, excluding the given account. If the device may belong to an honest
+  // household, a fraud counts only against accounts that came to the device after it was confirmed. `accounts` is 0 if the device
+  // has no confirmed fraud at all.
+  of(device: string, { account, since }: User, at: number): { confirmed: number; confirmedRecently: number; accounts: number } {
     const known = this.#devices.get(device);
-    const others = [...(known?.decided ?? [])].filter(([id]) => id !== account);
+    const sinceMs = since === undefined ? Infinity : Date.parse(since);
+    const others = [...(known?.decided ?? [])].flatMap(([id, { decidedAt, isFraudsters }]) =>
+      id !== account && (isFraudsters || sinceMs > decidedAt) ? [decidedAt] : [],
+    );
     return {
       confirmed: others.length,
-      confirmedRecently: others.filter(([, decided]) => at - decided <= recentMs).length,
+      confirmedRecently: others.filter((decidedAt) => at - decidedAt <= recentMs).length,
       accounts: known?.accounts ?? 0,
     };
   }

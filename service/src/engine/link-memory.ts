@@ -51,8 +51,9 @@ export class LinkMemory {
     return { confirmed: outcomes?.confirmed ?? 0, falsePositives: outcomes?.false_positives ?? 0 };
   }
 
-  fraudsOn(device: string, own: string | undefined, at: number): ReturnType<DeviceFrauds["of"]> {
-    return this.#frauds.of(device, own, at);
+  fraudsOn(device: string, account: string | undefined, at: number): ReturnType<DeviceFrauds["of"]> {
+    const link = this.#links.get(linkKey({ kind: "account-device", a: account ?? "", b: device }));
+    return this.#frauds.of(device, { account, since: link?.first_seen }, at);
   }
 
   // Returns true if the account was never active on the device before. A link is written only if it is new or was last written
