@@ -104,17 +104,15 @@ test("rule linked_fraud: an account on the device of a confirmed fraud opens a S
 const minutesPerDay = 24 * 60;
 const stageEnd = 20 * minutesPerDay;
 
+function login(minute: number, website_account_id: string, device_id: string): Step {
+  return { minute, type: "login_succeeded", website_account_id, device_id };
+}
+
 // Two accounts use a device for weeks. Then a stranger uses one of them on another device, and the fraud is reported with the
 // given label and confirmed.
 async function playHousehold(label: string): Promise<Stage> {
   const stage = await Stage.open();
-  const at = (minute: number, website_account_id: string, device_id: string): Step => ({
-    ...used,
-    minute,
-    website_account_id,
-    device_id,
-  });
-  await stage.play([at(0, "victim", "home"), at(1, "spouse", "home"), at(stageEnd - 60, "victim", "stranger's")]);
+  await stage.play([login(0, "victim", "home"), login(1, "spouse", "home"), login(stageEnd - 60, "victim", "stranger's")]);
   await stage.play([{ minute: stageEnd - 30, type: "fraud_report", website_account_id: "victim", attributes: { label } }]);
   const { case_id: id, details } = await stage.onlyCase();
   expect(details.primary_fraud_label).toBe(label);
@@ -122,9 +120,9 @@ async function playHousehold(label: string): Promise<Stage> {
   return stage;
 }
 
-const spouse: Step = { minute: stageEnd + 1, type: "login_succeeded", website_account_id: "spouse", device_id: "home" };
+const spouse = login(stageEnd + 1, "spouse", "home");
 const newcomer: Step = { minute: stageEnd + 1, type: "signup", website_account_id: "newcomer", device_id: "home" };
-const next: Step = { minute: stageEnd + 1, type: "login_succeeded", website_account_id: "next", device_id: "stranger's" };
+const next = login(stageEnd + 1, "next", "stranger's");
 
 test("rule linked_fraud: if an account was taken over or a script used it, the stranger's device accuses, and the victim's own does not", async () => {
   for (const label of ["Account Takeover", "Bot"]) {

@@ -67,14 +67,24 @@ export type FraudOnDevice = {
 
 // For each device: which of its accounts have a confirmed fraud and when that was last confirmed, and how many accounts were
 // active on the device in all, up to 1,000. They are counted once per device, not once per fraud, because a shared device may have
-// hundreds of each. A device is the fraudster's if the account was made for fraud, or if the device came to the account on the day
-// before the case. The other devices of an account that was taken over, or that a script used, are the victim's and are left out.
+// hundreds of each. A device is the fraudster's if the account was made for fraud, or if the device came to the account as a
+// second one on the day before the case. The other devices of an account that was taken over, or that a script used, are the
+// victim's and are left out.
 export async function findConfirmedOnDevices(tx: Queryable, tenantId: string, devices: string[]): Promise<FraudOnDevice[]> {
   return tx.query<FraudOnDevice>(sql`
     with linked as (
       select l.b as device_id, l.a as website_account_id, o.decided_at, c.primary_fraud_label as label,
         coalesce(
-          c.primary_fraud_label = 'Synthetic' or l.first_seen between c.created_at - interval '1 day' and c.created_at,
+          c.primary_fraud_label = 'Synthetic'
+            or l.first_seen between c.created_at - interval '1 day' and c.created_at
+            and exists (
+              select 1
+              from links as earlier
+              where earlier.tenant_id = ${tenantId}
+                and earlier.kind = 'account-device'
+                and earlier.a = l.a
+                and earlier.first_seen < l.first_seen
+            ),
           true
         ) as is_fraudsters
       from outcomes as o
