@@ -84,8 +84,9 @@ async function failRequest(trial: Trial, service: ServiceProcess, kind: Kind, at
 }
 
 async function failEngine(trial: Trial, service: ServiceProcess, kind: Kind, at: number): Promise<boolean> {
-  // The batch may begin, and end the service, before the response to its own activity is sent. Then the writer sends it again. A
-  // second batch starts only when the first is completely finished.
+  // The batch may begin, and kill the service, before the response to its activity is sent. Then the writer sends the activity
+  // again. The second post gets a batch of its own only after the first batch is complete, which shows that the service survived
+  // all of it.
   const through = trial.writer
     .step({ "x-fail-engine": String(at) }, kind)
     .then(trial.drain)

@@ -3,13 +3,13 @@ import type { Queryable } from "../db/postgres/database.ts";
 import { Failure } from "../domain/failure.ts";
 
 const waitingMax = 5_000_000;
-// A process counts again after this many activities, because counting millions of rows with every request would take too long. So
-// each process may exceed the limit by this many.
+// Counting millions of rows for every request would take too long, so each process counts again only after it has accepted this
+// many activities. Until then it does not see what other processes accept, so each process may exceed the limit by this many.
 const countEvery = 100_000;
 const tenantsMax = 10_000;
 const retryAfterSeconds = 60;
 
-// How much more history each tenant may send before it is scored.
+// Limits how much history of a tenant may wait to be scored.
 export class HistoryRoom {
   readonly #max: number;
   readonly #left = new Map<string, number>();
@@ -31,7 +31,7 @@ export class HistoryRoom {
   }
 
   #tooMany(): Failure {
-    const detail = `A tenant may have ${this.#max} activities waiting. Start the import, and send more when fewer are waiting.`;
+    const detail = `At most ${this.#max.toLocaleString("en")} activities of a tenant may wait to be scored. Start the import, and send more when fewer are waiting.`;
     return new Failure("rate-limited", detail, { headers: { "retry-after": String(retryAfterSeconds) } });
   }
 }

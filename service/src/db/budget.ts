@@ -5,11 +5,11 @@ import { sql } from "./postgres/sql.ts";
 
 const subjectsMax = 20_000;
 
-// The highest log-odds of each subject on one day, by time of receipt. Subjects that are suspicious enough for a case are named,
-// with the case. All others are only counted. The subject is the one that a case would have: the campaign or the address of a
-// failed log-in or a sign-up, the campaign of a declined payment, and the account of anything else. What a page sends and counts for
-// no account is left out, because anybody can send it: otherwise a few addresses could raise the thresholds until a take-over makes
-// no case. Almost all activity has the log-odds 0, which is ruled out before the number is read.
+// Returns the highest log-odds of each subject on one day, by time of receipt. Subjects that are suspicious enough for a case are
+// named, with the case. All others are only counted. The subject is the one that a case would have: the campaign or the address
+// of a failed log-in or a sign-up, the campaign of a declined payment, and the account of anything else. Page activity that
+// counts for no account is left out, because anybody can send it: a few addresses could otherwise raise the thresholds until a
+// takeover opens no case. Almost all activity has log-odds of 0, so it is filtered out before the number is parsed.
 export async function listDayCounts(
   reader: Queryable,
   tenantId: string,
@@ -74,7 +74,7 @@ export async function saveBudget(tx: Queryable, tenantId: string, casesPerDay: n
 // Counting 50,000 labels takes 0.5 s. With a million, the statement would be cancelled.
 export const labelsMax = 20_000;
 
-// How many activities of each type and score since then are labelled, and how many of them were frauds. Only the latest labels count.
+// Counts the labelled activities since then by type and score, and the frauds among them. Only the latest labels are counted.
 export async function countLabels(
   database: Queryable,
   tenantId: string,

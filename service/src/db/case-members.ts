@@ -44,7 +44,7 @@ export async function saveMembers(tx: Queryable, tenantId: string, members: Save
       own_case_id = coalesce(case_members.own_case_id, excluded.own_case_id)`);
 }
 
-// The strongest state first, then by account.
+// The last row of a page. Rows are sorted by state, entered accounts first, and then by account.
 export type MemberPlace = [state: MemberState, account: string];
 
 export async function listMembers(
@@ -97,7 +97,7 @@ export async function insertMemberCloses(tx: Queryable, tenantId: string, caseId
     select ${tenantId}::uuid, unnest(${caseIds}::uuid[])`);
 }
 
-// Skips one whose case is being reopened at this moment.
+// Skips a row that is locked because its case is being reopened.
 export async function claimMemberClose(
   tx: Queryable,
   tenantId: string,
@@ -125,7 +125,7 @@ export async function deleteMemberCloses(tx: Queryable, tenantId: string, caseId
   await tx.query(sql`delete from member_closes where tenant_id = ${tenantId} and case_id = any(${caseIds}::uuid[])`);
 }
 
-// Replaces the account by its pseudonym. The case still counts it.
+// Replaces the account with its pseudonym. The case still counts it.
 export async function eraseAccountFromMembers(tx: Queryable, tenantId: string, { id, pseudonym }: Erased): Promise<void> {
   await tx.query(sql`
     update case_members

@@ -13,7 +13,7 @@ export function traitKey(key: string, trait: string): string {
   return uuidOf(hash("sha256", `${key} ${trait}`, "hex"));
 }
 
-// What investigators decided about the latest cases with these traits.
+// Returns what investigators decided about the latest cases with these traits.
 export async function findTraitOutcomes(
   tx: Queryable,
   tenantId: string,

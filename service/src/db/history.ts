@@ -4,7 +4,7 @@ import { findReused, insertIds, newActivity, type ClaimedActivity } from "./inbo
 import type { Queryable, Row } from "./postgres/database.ts";
 import { plainArray, sql } from "./postgres/sql.ts";
 
-// Imported history that waits to be scored. Its time of receipt is the time at which it happened.
+// Imported history that waits to be scored. Its time of receipt is the time at which the activity happened.
 export type WaitingPast = { activity: RecordedActivity; known_at: string | null };
 export type ClaimedPast = ClaimedActivity & { known_at: string | null; actor: string };
 
@@ -40,7 +40,7 @@ export async function insertHistory(
   };
 }
 
-// Marks waiting history as known frauds. Returns the activities that do not wait.
+// Marks waiting history as known frauds. Returns the activities that are not waiting.
 export async function saveWaitingFrauds(tx: Queryable, tenantId: string, known: WaitingPast[]): Promise<WaitingPast[]> {
   if (known.length === 0) return [];
   const keys = known.map(({ activity }) => newActivity(activity).key);
@@ -58,7 +58,7 @@ export async function saveWaitingFrauds(tx: Queryable, tenantId: string, known: 
   return known.filter((_, index) => !waiting.has(keys[index] ?? ""));
 }
 
-// Returns false if nothing waits, or if the import is under way already.
+// Returns false if nothing is waiting, or if the import is already running.
 export async function saveImportStart(
   tx: Queryable,
   tenantId: string,
@@ -85,7 +85,7 @@ export async function listTenantsImporting(database: Queryable): Promise<string[
   return rows.map((row) => row.tenant_id);
 }
 
-// The time of the next activity of the history that is being scored. Null if no history is being scored.
+// Returns the time of the oldest waiting activity while history is being scored, and otherwise null.
 export async function findHistoryClock(database: Queryable, tenantId: string): Promise<string | null> {
   const [row] = await database.query<{ received_at: string }>(sql`
     select h.received_at
@@ -184,7 +184,7 @@ export async function eraseFromHistory(tx: Queryable, tenantId: string, websiteA
 
 type Span = { from: string; until: string };
 
-// How much was scored in a span of time, and how many cases that would have opened: one per account or source and day.
+// Counts the scored activities in a time span, and the cases that they would have opened: one a day for each account or source.
 export async function findAlerts(
   database: Queryable,
   tenantId: string,
@@ -201,7 +201,7 @@ export async function findAlerts(
   return row ?? { activities: 0, cases: 0 };
 }
 
-// The known frauds by type of activity. Labels that were guessed from a report about an account are left out.
+// Counts the known frauds by type of activity. Labels that were guessed from a report about an account are left out.
 export async function listFrauds(
   database: Queryable,
   tenantId: string,

@@ -23,8 +23,7 @@ export function uuidOf(hex: string): string {
 function contentOf(activity: RecordedActivity) {
   const { type, occurred_at, claimed_at, website_account_id, session_id, device_id, attributes } = activity;
   const payment = paymentOf(activity);
-  // An activity without payment members has the same hash as before these members existed, so that a repetition is still
-  // recognized.
+  // An activity without payment members has the same hash as before these members existed, so that a resend is still recognized.
   const same = [
     type,
     claimed_at ?? occurred_at,
@@ -171,12 +170,12 @@ export type ParcelRow = ParcelKey & { parcel: Buffer };
 export type Claim = { size: number; only?: Origin; alongMax?: number };
 
 // Takes activities out of the inbox, oldest first: those from servers, or those from browsers if there are none from servers.
-// Anybody can send as a browser, so a flood of browser events must not delay what a server reports, not even by sharing its
-// transaction. But if at most `alongMax` activities from browsers wait, they are taken along, so that what a page and a server
-// say about one visit is scored in the order of its times. Rows are deleted by ctid, because a join depends on the statistics:
-// with those of an empty inbox, claiming from 20,000 rows took more than 10 s, and timed out again and again. Takes whole
-// parcels, so the last one may exceed the batch; a small batch is exact. The caller holds the tenant's turn, so no row has to be
-// locked first.
+// Anybody can send events as a browser, so a flood of them must not delay what a server reports, not even by sharing its
+// transaction. But if at most `alongMax` activities from browsers are waiting, they are taken too, so that the events of one
+// visit are scored in order of time, whether a page or a server sent them. Rows are deleted by ctid, because the plan of a join
+// depends on statistics: with those of an empty inbox, claiming from 20,000 rows took more than 10 s, and timed out again and
+// again. Takes whole parcels, so the last one may exceed the batch; a small batch is exact. The caller holds the tenant's turn,
+// so no row has to be locked first.
 export async function claimActivities(
   tx: Queryable,
   tenantId: string,

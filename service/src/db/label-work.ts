@@ -148,7 +148,7 @@ export type UnappliedLabel = {
   event_at: string;
 };
 
-// Locks all labels of each activity that has a label which was known at `knownBy` and is not yet counted as it is now.
+// Locks all labels of each activity that has a label to count: one that was known at `knownBy` and differs from what was counted.
 export async function lockUnapplied(
   tx: Queryable,
   tenantId: string,
@@ -170,7 +170,7 @@ export async function lockUnapplied(
   return tx.query<Row & UnappliedLabel>(statement(text, [tenantId, max, knownBy]));
 }
 
-// The members of an activity that labels need.
+// The members of an activity that are needed to count its labels.
 export type LabelledActivity = Pick<RecordedActivity, "type" | "origin" | "website_account_id" | "device_id"> & Payment;
 
 type LabelledRow = Row & {

@@ -7,8 +7,8 @@ import { lockSettings } from "./rules.ts";
 
 type Wanted = { model_id: string; to: "CHAMPION" | "RETIRED"; actor: string; now: string; data?: Record<string, unknown> };
 
-// Promotes or retires a model, with its events, under the lock on the tenant's settings. So two promotions at once happen one
-// after the other, and none happens in silence.
+// Promotes or retires a model and writes the events, under the lock on the tenant's settings. So simultaneous promotions happen
+// one after the other, and each writes its events.
 export async function changeModel(tx: Queryable, tenantId: string, wanted: Wanted): Promise<Model> {
   const { model_id, to, actor, now } = wanted;
   await lockSettings(tx, tenantId, now);

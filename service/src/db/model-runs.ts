@@ -4,7 +4,7 @@ import { advisoryLocks } from "./postgres/advisory-locks.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
-// `begun` counts how often a run was started, because one that crashes its process must not be retried forever.
+// `begun` counts how often the run was started, so that a run that crashes its process is not retried forever.
 type StoredProgress = RunProgress & { begun: number };
 type RunRow = Row &
   Omit<ModelRun, "progress" | "model_id" | "reason" | "finished_at"> & {
@@ -31,7 +31,7 @@ function toRun({ progress, model_id, reason, finished_at, ...row }: RunRow): Mod
 export type NewRun = { run_id: string; moment: Moment; created_at: string; created_by: string };
 const notBegun: StoredProgress = { phase: "waiting", percent: 0, begun: 0 };
 
-// If a run of this moment is already waiting or working, that one is returned.
+// If a run for this moment is already waiting or running, returns that run.
 export async function insertRun(tx: Queryable, tenantId: string, added: NewRun): Promise<ModelRun> {
   await tx.query(sql`
     insert into model_runs (tenant_id, run_id, moment, status, progress, created_at, created_by)
@@ -63,7 +63,7 @@ export async function listRuns(database: Queryable, tenantId: string, limit: num
 export type RunLease = { tenant_id: string; run_id: string; lease_until: string };
 export type ClaimedRun = RunLease & { moment: Moment; created_by: string; begun: number };
 
-// Claims the oldest run that waits or whose process is gone. A tenant has one working run at a time.
+// Claims the oldest run that is waiting or whose process is gone. A tenant has at most one active run at a time.
 export async function claimRun(tx: Queryable, leaseSeconds: number): Promise<ClaimedRun | undefined> {
   const [row] = await tx.query<Row & ClaimedRun>(sql`
     with claimed as (
@@ -90,8 +90,8 @@ export async function claimRun(tx: Queryable, leaseSeconds: number): Promise<Cla
   return row;
 }
 
-// Two runs of one tenant can be claimed in the same moment, and a process may have lost its lease without knowing it. The lock
-// ends with the connection.
+// Two runs of one tenant can be claimed at the same time, and a process may have lost its lease without knowing it. This lock
+// keeps them from training at once. It ends with the connection.
 export async function lockTraining(connection: Queryable, tenantId: string): Promise<boolean> {
   const [row] = await connection.query<{ got: boolean }>(sql`
     select pg_try_advisory_lock(${advisoryLocks.training}::int, hashtext(${tenantId})) as got`);
@@ -153,7 +153,7 @@ export async function listLabelledTenants(database: Queryable): Promise<string[]
   return rows.map((row) => row.tenant_id);
 }
 
-// When the last run of this moment was queued, or null.
+// Returns when the last run for this moment was queued, or null.
 export async function findLastRun(database: Queryable, tenantId: string, moment: Moment): Promise<string | null> {
   const [row] = await database.query<{ last: string | null }>(sql`
     select max(created_at) as last
@@ -162,10 +162,10 @@ export async function findLastRun(database: Queryable, tenantId: string, moment:
   return row?.last ?? null;
 }
 
-// Only the latest labels are read, so that a tenant with millions of them costs no more.
+// Only the latest labels are read, so that the cost does not grow with the number of labels.
 const labelsMax = 20_000;
 
-// Frauds among activities of these types that were labelled since then.
+// Counts the frauds among activities of these types that were labelled since then.
 export async function countFraudsSince(
   database: Queryable,
   tenantId: string,
@@ -185,7 +185,8 @@ export async function countFraudsSince(
   return row?.count ?? 0;
 }
 
-// The hour of the day, in UTC, with the fewest events in the last 7 days. Hours without events have no row, and come first.
+// Returns the hour of the day (UTC) with the fewest events in the last 7 days. An hour without events has no row, and is
+// preferred.
 export async function findQuietHour(database: Queryable, tenantId: string, now: string): Promise<number> {
   const [row] = await database.query<{ hour: number }>(sql`
     select h.hour

@@ -37,7 +37,7 @@ function toModel({ promoted_at, promoted_by, retired_at, retired_by, ...row }: M
 
 export type NewModel = Omit<Model, "state"> & { text: string };
 
-// Returns false if the tenant already has this model, because nothing new was to be learned.
+// Returns false if the tenant already has this model, which happens if there was nothing new to learn.
 export async function insertModel(tx: Queryable, tenantId: string, added: NewModel): Promise<boolean> {
   const rows = await tx.query(sql`
     insert into models (
@@ -84,7 +84,7 @@ export async function listModels(database: Queryable, tenantId: string): Promise
 
 export type StoredModel = { model: Model; text: string };
 
-// By its id or the first 12 characters of it, which decisions store.
+// Finds a model by its id or by the first 12 characters of it, which decisions store.
 export async function findModel(database: Queryable, tenantId: string, id: string): Promise<StoredModel | undefined> {
   if (!/^[0-9a-f]{12}([0-9a-f]{52})?$/.test(id)) return undefined;
   const [row] = await database.query<ModelRow & { text: string }>(sql`
@@ -113,7 +113,7 @@ export async function findReleasedRules(tx: Queryable, tenantId: string): Promis
   return row?.released_rules ?? [];
 }
 
-// The caller holds the tenant's settings. Models that are retired come first, because a moment has only one champion.
+// The caller has locked the tenant's settings. Retirements are written first, because a moment can have only one champion.
 export async function saveModelStates(tx: Queryable, tenantId: string, changes: StateChange[]): Promise<void> {
   const order = changes.toSorted((one, other) => Number(other.state === "RETIRED") - Number(one.state === "RETIRED"));
   for (const { model_id, state, by, at } of order) {
@@ -150,7 +150,7 @@ export async function saveFigures(
     where tenant_id = ${tenantId} and model_id = ${model_id}`);
 }
 
-// The challengers that have been rating activity since before this time, of all tenants.
+// Lists the challengers of all tenants that were already rating activity at this time.
 export async function listChallengers(
   database: Queryable,
   createdBefore: string,

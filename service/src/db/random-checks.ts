@@ -25,7 +25,7 @@ export async function saveChecksPerDay(
     where tenant_id = ${tenantId}`);
 }
 
-// The tenants for which no activities of this day have been chosen yet.
+// Lists the tenants for which no activities of this day have been chosen yet.
 export async function listUncheckedTenants(database: Queryable, day: string): Promise<string[]> {
   const rows = await database.query<{ tenant_id: string }>(sql`
     select tenant_id
@@ -59,9 +59,9 @@ export type Candidate = {
 // An activity with score 2 is five times as likely to be chosen, and so is a payment or transfer.
 const share = "(case when score = 2 then 5 else 1 end * case when type in ('payment', 'transfer') then 5 else 1 end)";
 
-// Rated activity of a day that has no case, in a random order that is weighted by share. `total` is the sum of all shares. Only one
-// activity of each account is returned: otherwise somebody could log in again and again, and nobody else would be checked.
-// `ofAccount` is the sum of the account's shares.
+// Lists rated activities of a day that have no case, in a random order weighted by share. `total` is the sum of all shares, and
+// `ofAccount` is the sum of the account's shares. Only one activity of each account is returned: otherwise somebody could log in
+// again and again, so that nobody else would be checked.
 export async function listCandidates(
   reader: Queryable,
   tenantId: string,
@@ -132,7 +132,7 @@ export async function insertChecks(tx: Queryable, tenantId: string, checks: Rand
     ) as c (case_id, id_key, received_at, type, weight)`);
 }
 
-// The weights of the checks among these cases, by the key of their activity.
+// Returns the weights of the random checks among these cases, by the key of their activity.
 export async function findCheckWeights(tx: Queryable, tenantId: string, caseIds: string[]): Promise<Map<string, number>> {
   if (caseIds.length === 0) return new Map();
   const rows = await tx.query<{ id_key: string; weight: number }>(sql`
@@ -142,7 +142,8 @@ export async function findCheckWeights(tx: Queryable, tenantId: string, caseIds:
   return new Map(rows.map(({ id_key, weight }) => [id_key, weight]));
 }
 
-// The outcome of the check's own case decides. Frauds that were found count from the day of the first check on, the latest `max`.
+// The outcome of the check's own case decides. Found frauds are counted from the day of the first check on, but only the latest
+// `max`.
 export async function countChecks(
   reader: Queryable,
   tenantId: string,

@@ -4,7 +4,7 @@ import type { Statement } from "./postgres/sql.ts";
 
 export type Reader = { reader: Queryable; end: () => Promise<void> };
 
-// One connection of its own, for a thread that reads for a long time.
+// Opens a separate connection, for a thread that reads for a long time.
 export async function readAs(address: DatabaseAddress): Promise<Reader> {
   const database = new Database(address, { writersMax: 1 });
   const client = await database.connect();

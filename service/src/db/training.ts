@@ -116,7 +116,8 @@ function trainingRow(row: ActivityRow, { now, matureMs }: { now: number; matureM
   const event_at = new Date(at).toISOString();
   const { id_key, website_account_id } = row;
   const of = { id_key, website_account_id, person: row.source === "case" ? row.actor : null };
-  // A random check stands for other activities. The honest ones among those are rows themselves.
+  // A random check stands for other activities. The honest ones among them are training rows themselves, so an honest check
+  // counts only for itself.
   const own = y === 0 ? Math.min(weight ?? 1, 1) : (weight ?? 1);
   if (y !== null) return [{ ...of, decision, y, weight: own, event_at, labelled_at: known_at ?? event_at }];
   const matured = maturedLabel({ at, score, hasCase: row.case_id !== null, isDeclined, isImported }, { now, matureMs });

@@ -14,17 +14,18 @@ const growthMax = 2;
 // What an investigator decided about a case in which the rule fired on a look-alike.
 export type PastOutcome = { case_id: string; isFraud: boolean; decidedMs: number; size: number };
 
-// What the activity has in common with a look-alike. If the lead is about an account, a look-alike is the same account on the
-// same device or in the same block of addresses, or with the same payee if neither is known: a thief may pay the same shop as the
-// owner. Evidence about an account is never damped by a false positive about a source that others use too. If the lead is about a
-// source, a look-alike is the same source, device or block. For activity that attacks no account it may also be the same user
-// agent in the same network, because a robot changes everything else.
+// Returns what the activity would share with a look-alike. If the lead is about an account, a look-alike is the same account on
+// the same device or in the same block of addresses. The payee counts only if neither is known, because a thief may pay the same
+// shop as the owner. Evidence about an account is never damped by a false positive about a source, because others use the source
+// too. If the lead is about a source, a look-alike is the same source, device or block. If the activity attacks no account, the
+// same user agent in the same network is a look-alike too, because a robot changes everything else.
 export function traitsOf({ subject, account }: Lead, { activity, network }: EnrichedActivity): string[] {
   const { device_id: device, ip, user_agent: agent } = activity;
   const sources = [device === undefined ? [] : `device:${device}`, ip === undefined ? [] : `block:${blockOf(ip)}`].flat();
   if (account !== null) {
     const like = sources.length > 0 ? sources : [payeeSubject(activity) ?? []].flat();
-    // As JSON, because an id may contain anything: otherwise one account could be named like another one with its device.
+    // As JSON, because an id may contain anything. Otherwise the id of one account could look like another account with its
+    // device.
     return (like.length === 0 ? [""] : like).map((each) => `account:${JSON.stringify([account, each])}`);
   }
   if (/^(campaign|payee|instrument):/.test(subject)) return [subject];
@@ -32,8 +33,8 @@ export function traitsOf({ subject, account }: Lead, { activity, network }: Enri
   return [...new Set([subject, ...sources, ...(isOfNobody ? [`look:${network} ${agent}`] : [])])];
 }
 
-// Returns what the past outcomes take away from the rule's weight: all of it right after a false positive, and nothing after 30
-// days. A confirmed fraud ends the effect of everything before it.
+// Returns how much the past outcomes subtract from the rule's weight: all of it right after a false positive, and nothing after
+// 30 days. A confirmed fraud ends the effect of everything before it.
 export function dampingOf(
   weight: number,
   past: PastOutcome[],
@@ -42,7 +43,7 @@ export function dampingOf(
   const lastFraud = Math.max(0, ...past.filter(({ isFraud }) => isFraud).map(({ decidedMs }) => decidedMs));
   const shares = new Map<string, number>();
   for (const { case_id, isFraud, decidedMs, size: judged } of past) {
-    // Live activity may be scored a little after its time, so a decision may be younger than the activity.
+    // Live activity may be scored a little after its time, so an outcome may be newer than the activity.
     const age = Math.max(at - decidedMs, 0);
     if (isFraud || decidedMs <= lastFraud || age >= rememberedMs) continue;
     if (judged > 0 && size > growthMax * judged) continue;
@@ -56,7 +57,7 @@ export function dampingOf(
   return { logOdds: -rounded(weight * share), times: shares.size };
 }
 
-// Lowers a lead by the earlier false positives of its rules, and of the model if it raised the lead.
+// Lowers the log-odds of a lead because of earlier false positives of its rules, and of the model if it raised the lead.
 export function dampedLead(lead: Lead, pastOf: (ruleId: string) => PastOutcome[], at: number): Lead {
   const damped = accusersOf(lead.verdict).flatMap(({ rule_id, weight }): Damped[] => {
     const found = dampingOf(weight, pastOf(rule_id), { at, size: lead.size });

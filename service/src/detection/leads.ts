@@ -11,29 +11,29 @@ import { scoreOf, sumOfWeights, type ActiveRule, type Verdict } from "./score.ts
 import type { RuleContext } from "./vector.ts";
 
 export type Observed = Origin & {
-  // The activity as it is stored: its address follows the tenant's ip_policy.
+  // The activity as it is stored, with its address reduced by the tenant's ip_policy.
   activity: RecordedActivity;
   source: Source;
   // The account that an unverified page named.
   claimed: string | undefined;
-  // The source that the finding is about, if it names more accounts than its history explains.
+  // The source, if it names so many accounts that the finding is about the source.
   crowd: string | null;
-  // The campaigns of the fired rules that are about one.
+  // The campaigns that the fired rules belong to, by rule id.
   campaigns: ReadonlyMap<string, Campaign>;
   at: number;
   context: RuleContext;
 };
 
-// The rules that speak against one subject, which are judged separately. `account` is null if the subject is not an account.
+// The rules that fired about one subject. Each lead is judged separately. `account` is null if the subject is not an account.
 export type Lead = {
   verdict: Verdict;
   subject: string;
   account: string | null;
-  // The account that the case about the source lists.
+  // The account that a case about the subject lists.
   member?: Member;
-  // In an account's lead: the source or the campaign that it belongs to.
+  // For a lead about an account: the source or the campaign of the attack that it belongs to.
   partOf?: string;
-  // How large the attack is by now: the number of accounts or frauds, or the amount of an account's payment. 0 if it is not known.
+  // The size of the attack so far: the number of accounts or frauds, or the amount of an account's payment. 0 if not known.
   size: number;
 };
 
@@ -46,14 +46,16 @@ const isOfMoney = isOneOf("payee", "instrument");
 const isOfCampaign = isOneOf("campaign");
 const isOfAccount = isOneOf("account");
 
-// Returns the leads of an activity, at least one, whatever their scores. For a failed log-in or a sign-up, rules about the source count against
-// the source, and rules about the account count against the account. If something succeeded, all rules count against the account.
+// Returns the leads of an activity, at least one, whatever their scores. For a failed log-in or a sign-up, rules about the source
+// count against the source, and rules about the account count against the account. For other activity, all rules count against
+// the account, except those about a payee, an instrument or a crowded source.
 export function leadsOf(verdict: Verdict, observed: Observed): Lead[] {
   const { activity, crowd } = observed;
   const account = activity.website_account_id ?? null;
   if (crowd !== null) return [sourceLead(verdict, crowd, observed)];
   if (!isOfSource(activity)) return [...ownLeads(verdict, observed), ...moneyLeads(verdict, observed)];
-  // If a model raises the score of a sign-up, that is about the new account. If it lowers the score, that is about every subject.
+  // If a model raises the score of a sign-up, its part counts only for the new account. If it lowers the score, it counts for
+  // every subject.
   const isLowered = (verdict.model?.part ?? 0) < 0;
   const ofAccount = partOf(verdict, (active) => account !== null && isOfAccount(active), account !== null || isLowered);
   const isRatedSource = account === null || isLowered;
@@ -67,8 +69,8 @@ export function leadsOf(verdict: Verdict, observed: Observed): Lead[] {
   return [own, sourceLead(whole, subject, observed)];
 }
 
-// If nothing but a payee or an instrument is suspicious, the account or the source is one of its victims. In a declined payment
-// nothing succeeded, so a campaign that it belongs to says nothing about the account.
+// If only the payee or the instrument is suspicious, the account gets no lead of its own, because it is a victim. A declined
+// payment did no harm, so a campaign that it belongs to does not count against the account.
 function ownLeads(verdict: Verdict, observed: Observed): Lead[] {
   const { activity } = observed;
   const { fired } = verdict;
@@ -91,10 +93,10 @@ function successLeads(verdict: Verdict, observed: Observed, account: string): Le
   return [{ verdict, subject: subjectOf(activity), account, size, ...(attack !== undefined && { partOf: attack }) }];
 }
 
-// Whether the log-in is suspicious only because of its source, and the source's log-ins succeed about as often as they fail. Such
-// log-ins come from people who share an event's Wi-Fi, or from somebody who has the right passwords of many accounts. They are
-// one case about the source, which lists the account as entered. Few guessed passwords are right, so after guesses each entered
-// account gets its own case.
+// Whether the log-in is suspicious only because of its source, and many of the source's log-ins succeed: at least half as many
+// accounts as fail. Such log-ins come from people who share an event's Wi-Fi, or from somebody who has the right passwords of
+// many accounts. They are one case about the source, which lists the account as entered. Guessed passwords are rarely right, so
+// after a guessing attack, each entered account gets its own case.
 function isOneOfManyEntries(verdict: Verdict, { activity, context: { ip, network } }: Observed): boolean {
   const { fired } = verdict;
   if (activity.type !== "login_succeeded" || fired.length === 0 || ratioOf(verdict) > 0 || isRaised(verdict)) return false;
@@ -130,16 +132,15 @@ function moneyLeads(verdict: Verdict, observed: Observed): Lead[] {
   });
 }
 
-// An account does not become a member because of a page's claim.
+// An account that only a page names does not become a member.
 function memberOf({ activity, source }: Observed): { member?: Member } {
   const { website_account_id: account } = activity;
   return account === undefined || source === "page" ? {} : { member: { account, state: memberStateOf(activity) } };
 }
 
-// Returns the source that the fired rules are about. If they are about a device, it is the device only if that alone makes up
-// most of the attack of its address and of its network. Otherwise an attacker who takes a new device for every few tries would
-// open a case for each: 100 devices in one IPv6 /48, with five tries each, opened 101 cases. The same applies to an address and
-// its network.
+// Returns the source that the fired rules are about. A device is the source only if it makes up most of the attack from its
+// address and from its network. Otherwise an attacker who uses a new device for every few tries would open a case for each: 100
+// devices in one IPv6 /48, with five tries each, opened 101 cases. The same applies to an address and its network.
 function sourceSubject(fired: ActiveRule[], { activity, address, network, context }: Observed): string {
   const about = new Set(fired.map(({ rule }) => rule.about));
   const isOfAddress = address !== null && (about.has("address") || (about.has("device") && isCrowded(context)));
@@ -158,8 +159,7 @@ function isCrowded({ event, ip }: RuleContext): boolean {
 }
 
 // Whether other devices at the same address make up half of the attack or more. If the address's count has reached its maximum,
-// the true number may be higher, so it counts as more than half. The address of an IPv6
-// sign-up is its whole block.
+// the true number may be higher, so this is assumed. For an IPv6 sign-up, the address is its whole block.
 function isOneOfMany({ event, device, ip }: RuleContext): boolean {
   const name = countName(event);
   const inBlock = event["type"] === "signup" ? Number(ip["block_signups_1h"] ?? 0) : 0;
@@ -176,7 +176,8 @@ function isSpread(part: RuleContext["device" | "ip"], { network }: RuleContext):
   return 2 * Number(part["failed_accounts_1h"]) <= Number(network["failed_accounts_1h"]);
 }
 
-// If the count is full, it may have been any number, so it counts as more than twice as many as any other.
+// A count that has reached its maximum may stand for any number. So its size is more than twice any other count, and no smaller
+// attack covers it.
 function sizeOf(subject: string, { device, ip, network }: RuleContext): number {
   const group = subject.startsWith("device:") ? device : subject.startsWith("ip:") ? ip : network;
   const inBlock = group === network ? Number(ip["block_signups_1h"] ?? 0) : 0;
@@ -184,17 +185,18 @@ function sizeOf(subject: string, { device, ip, network }: RuleContext): number {
   return size < ringSize ? size : 2 * ringSize;
 }
 
-// The largest number that the rules about a payee or an instrument have counted.
+// Returns the largest count that the rules about a payee or an instrument read.
 function countedBy(fired: ActiveRule[], kind: "payee" | "instrument", context: RuleContext): number {
   const isCount = new RegExp(`^${kind}\\.(new_accounts|strangers|frauds|declined)_`);
   const counts = fired.flatMap(({ compiled }) => compiled.reads.filter((name) => isCount.test(name)));
   return Math.max(0, ...counts.map((name) => Number(valueOf(context, name))));
 }
 
-// The largest number that a record can hold.
+// The largest value of the column that stores it.
 const sizeMax = 2 ** 31 - 1;
 
-// The amount of a payment or a transfer. Otherwise somebody whose small payment was judged as honest could then make a large one.
+// Returns the amount of a payment or a transfer. Without it, a small payment that was closed as a false positive would cover a
+// large one.
 function amountIn({ activity, context }: Observed): number {
   return isValue(activity.type) ? Math.min(Math.max(Math.ceil(Number(context.event["value"])), 0), sizeMax) : 0;
 }
@@ -214,7 +216,7 @@ function withoutCampaigns(verdict: Verdict): Verdict {
   return { ...verdict, fired, logOdds, score: scoreOf(logOdds, verdict.thresholds, verdict.source) };
 }
 
-// Whether a model finds the activity itself more suspicious than the rules do.
+// Whether the model raised the score.
 function isRaised({ model }: Verdict): boolean {
   return (model?.part ?? 0) > 0;
 }

@@ -1,8 +1,8 @@
 const hourMs = 60 * 60 * 1000;
-// A campaign ends after this time without a finding. So one rule makes at most two new campaigns a day.
+// A campaign ends after this time without a finding. So one rule starts at most two campaigns a day.
 const quietMs = 12 * hourMs;
 
-// A target is counted again after this many others.
+// Only this many targets are remembered. A target that returns after this many others is counted again.
 const recentMax = 64;
 
 // By rule: when the campaign began, its latest finding, the number of its targets, and the hashes of those seen last.
@@ -18,9 +18,10 @@ export class Campaigns {
     this.#stored = { ...stored };
   }
 
-  // Counts a finding of the rule, and returns the campaign that it belongs to. `target` is a hash of the card that was tried, or else
-  // of the account; 0 if there is neither. Targets are counted and not findings: otherwise somebody could make a campaign as large
-  // as they like with one account of their own, and when that is closed as false, an attack of twice the size would be hidden.
+  // Counts a finding of the rule, and returns the campaign that it belongs to. `target` is a hash of the card that was tried, or
+  // else of the account; 0 if there is neither. The size of a campaign is the number of its targets, not of its findings.
+  // Otherwise somebody could make a campaign of any size with one account of their own, and once it was closed as a false
+  // positive, an attack of up to twice that size would be damped.
   see(ruleId: string, at: number, target: number): Campaign {
     const known = this.#find(ruleId);
     // An event that was reported very late does not belong to the current campaign.
@@ -43,7 +44,7 @@ export class Campaigns {
     return isUnderWay ? subjectOf(ruleId, known[0]) : `campaign:${ruleId}:${dayOf(at)}`;
   }
 
-  // A rule may be called `constructor`, which every object inherits.
+  // A rule's id may be `constructor`, a name that every object inherits.
   #find(ruleId: string): StoredCampaigns[string] | undefined {
     return Object.hasOwn(this.#stored, ruleId) ? this.#stored[ruleId] : undefined;
   }

@@ -18,10 +18,10 @@ const Recall = Type.Object(
     }),
     recall: Type.Union([Type.Number(), Type.Null()], {
       description:
-        "The estimated share of all frauds that have a score of 3 or more. Null if no check is decided, or if there is no fraud.",
+        "The estimated share of all frauds that have a score of 3 or more. Null if no check is decided, or if no fraud is known.",
     }),
     recall_low: Type.Union([Type.Number(), Type.Null()], {
-      description: "The recall is higher than this with a probability of about 95 %.",
+      description: "A lower bound of the recall, with a confidence of about 95 %.",
     }),
   },
   { additionalProperties: false, $id: "EstimatedRecall" },
@@ -53,8 +53,8 @@ export type CheckCounts = Pick<Recall, "checks" | "decided" | "frauds" | "found"
   weightFrauds: number;
 };
 
-// How much of the sum of all shares one check stands for. An account that has more than that is chosen in any case, and its check
-// stands for its own activities only. The other checks stand for the rest.
+// Returns which part of the sum of all shares one check stands for. An account with more than that is always chosen, and its
+// check stands only for its own activities. The other checks stand for the rest.
 export function sharePerCheck(ofAccounts: readonly number[], total: number): number {
   let [rest, checks] = [total, ofAccounts.length];
   for (const own of ofAccounts.toSorted((one, other) => other - one)) {
@@ -72,13 +72,14 @@ export function recallOf(counts: CheckCounts): Omit<Recall, "moment"> {
   const known = { checks, decided, frauds, found };
   if (decided === 0) return { ...known, missed: null, recall: null, recall_low: null };
   const missed = weightAll * (weightFrauds / weightDecided);
-  // With few frauds, the true number may be far higher. Without any, each check has the same weight.
+  // With few frauds, the true number may be much higher. If no check was a fraud, all checks are taken to have the same weight.
   const most = frauds === 0 ? (weightAll * highOf(0)) / decided : (missed * highOf(frauds)) / frauds;
   const recall = found + missed === 0 ? null : short(found / (found + missed));
   return { ...known, missed: short(missed), recall, recall_low: found === 0 ? null : short(found / (found + most)) };
 }
 
-// The mean of the Poisson distribution that gives at most this count with a probability of 5 % (Wilson and Hilferty).
+// Returns the upper 95 % confidence limit of a Poisson count (Wilson-Hilferty approximation): with that mean, a count this low
+// has a probability of 5 %.
 function highOf(count: number): number {
   const n = count + 1;
   return n * (1 - 1 / (9 * n) + 1.645 / (3 * Math.sqrt(n))) ** 3;

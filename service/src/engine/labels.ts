@@ -31,15 +31,15 @@ const labelsMax = 500;
 const idleMs = 500;
 const busyMs = 50;
 const faultMs = 1_000;
-// How often an engine's batch may come first before the worker waits for its end.
+// After an engine has had the turn this many times in a row, the worker waits for the turn.
 const refusalsMax = 5;
 
 type LabelOptions = { database: Database; clock: Clock; log: Logger };
 type Applying = { database: Database; clock: Pick<Clock, "now"> };
 export type Applied = { outcomes: number; labels: number };
 
-// Makes labels from the outcomes of cases, and counts labels as known frauds of what their activities name. Before that, it closes
-// the cases that were opened by an attack whose case was closed together with them.
+// Closes the cases that an attack opened, if the attack's case was closed with `members: "same"`. Then makes labels from the
+// outcomes of cases, and counts labels as known frauds of the entities that their activities name.
 export class LabelWorker extends Worker {
   readonly #options: LabelOptions;
   readonly #refusals = new Map<string, number>();
@@ -61,7 +61,7 @@ export class LabelWorker extends Worker {
         const applied = await applyLabels(this.#options, tenantId, refusals >= refusalsMax);
         if (applied) this.#refusals.delete(tenantId);
         else this.#refusals.set(tenantId, refusals + 1);
-        // Labels that wait for earlier history are not urgent.
+        // Labels that wait for imported history do not shorten the pause.
         if (applied === null || closed + applied.outcomes + applied.labels > 0) waitMs = Math.min(waitMs, busyMs);
       } catch (error) {
         this.#failed(error, tenantId);
@@ -96,7 +96,7 @@ type Batch = { tx: Queryable; tenantId: string; now: string };
 
 const verdicts: Record<string, 0 | 1> = { CONFIRMED_FRAUD: 1, FALSE_POSITIVE: 0 };
 
-// An inconclusive case labels nothing. Reopening a case takes its labels back at once, so none are left of an earlier close.
+// An inconclusive case labels nothing. Reopening a case removes its labels at once, so no labels of an earlier close are left.
 async function labelOutcomes({ tx, tenantId, now }: Batch): Promise<number> {
   const outcomes = await claimOutcomes(tx, tenantId, outcomesMax);
   const decided = outcomes.filter(({ disposition }) => verdicts[disposition] !== undefined);
@@ -121,8 +121,9 @@ async function labelOutcomes({ tx, tenantId, now }: Batch): Promise<number> {
 
 type Evidence = Pick<RatedActivity, "id_key" | "received_at"> & { event_at: string };
 
-// The activities behind the occurrences of each case that the outcome is about, and those that its reports named. Only a false positive also applies to the
-// payments that were guessed from a report: a person who confirms the report has not confirmed each guess.
+// Returns the activities that an outcome labels: those behind the occurrences that it is about, and those that the case's reports
+// named. Only a false positive also labels the payments that were guessed from a report, because a person who confirms a report
+// has not confirmed each guess.
 async function evidenceOf(
   { tx, tenantId }: Pick<Batch, "tx" | "tenantId">,
   outcomes: UnlabelledOutcome[],
@@ -155,7 +156,7 @@ function keyOf({ id_key, received_at }: Pick<RatedActivity, "id_key" | "received
   return { id_key, received_at };
 }
 
-// What the outcome is about: all of the case, or the occurrences that were named.
+// Returns what the outcome is about: the whole case, or the occurrences that the close named.
 function decidedIn({ document }: UnlabelledOutcome): { predictions: string[]; hasReports: boolean } {
   if (document === null) return { predictions: [], hasReports: true };
   // The cast is safe: only saveCases and insertCase write documents.
@@ -170,9 +171,9 @@ function isReport({ explanation }: Occurrence): boolean {
   return explanation.model_behaviour?.some(({ model_name }) => model_name === reportName) ?? false;
 }
 
-// Counts labels that were known at `knownBy`. While history is scored, that is the time of its next activity: otherwise a payment
-// would be compared with frauds that nobody knew of on its day. An entity without a state has been quiet for longer than known
-// frauds are counted, so there is nothing to change.
+// Counts labels that were known at `knownBy`. While history is being scored, that is the time of its next activity. Otherwise a
+// payment would be compared with frauds that nobody knew of at that time. An entity without a state has been inactive for longer
+// than frauds are counted, so it needs no change.
 export async function countLabels({
   tx,
   tenantId,
@@ -205,7 +206,7 @@ export async function countLabels({
 
 type Votes = Awaited<ReturnType<typeof lockUnapplied>>;
 
-// Compares what the labels of one activity say with what was counted of them.
+// Compares what the labels of one activity say now with what was counted for them.
 function changeBy(votes: Votes): (FraudChange & Pick<RatedActivity, "id_key" | "received_at">)[] {
   const [first] = votes;
   const before = isKnownFraud(votes.map(({ source, applied_y: y }) => ({ source, y })));

@@ -10,8 +10,8 @@ const closedAtOnce = 100;
 
 type Closing = { database: Database; clock: Clock };
 
-// Closes the next cases that were opened by one attack, in one transaction, if the attack's case was closed together with them.
-// Returns how many it closed. They are closed in order of their ids, so a case that a person reopens meanwhile stays open.
+// Closes the next batch of the cases that one attack opened, if its case was closed with `members: "same"`. Returns how many
+// cases it closed. It continues after the last id that it handled, so a case that a person reopens meanwhile stays open.
 export async function closeMembers({ database, clock }: Closing, tenantId: string, limit = closedAtOnce): Promise<number> {
   return database.transaction(async (tx) => {
     const claimed = await claimMemberClose(tx, tenantId);
@@ -29,7 +29,7 @@ export async function closeMembers({ database, clock }: Closing, tenantId: strin
     const change = { status: "CLOSED" as const, reason, ...(state.disposition && { disposition: state.disposition }) };
     const { cases, contended } = await lockCases(tx, tenantId, listed);
     const firstHeld = listed.findIndex((id) => contended.has(id));
-    // A case that another transaction holds is closed in the next batch, and so are those after it.
+    // Stop at the first case that another transaction has locked, so that the next batch continues there.
     const ids = firstHeld === -1 ? listed : listed.slice(0, firstHeld);
     const changed = ids.flatMap((id) => {
       const found = cases.get(id);

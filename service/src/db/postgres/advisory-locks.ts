@@ -9,6 +9,6 @@ export const advisoryLocks = {
   tenantRole: 4_812_204,
   expiry: 4_812_205,
   partitions: 4_812_206,
-  // With a second number for the tenant whose model is trained.
+  // Taken together with a second number, for the tenant whose model is being trained.
   training: 4_812_207,
 } as const;

@@ -85,8 +85,8 @@ function removeHalves(dataDir: string): void {
   }
 }
 
-// The initdb of a killed start goes on without it. It creates and removes files while we remove them, until it misses one and
-// gives up. A removal that meets it fails, or ends early without an error.
+// After a start was killed, its initdb may still be running. It creates and removes files while we remove them, until it misses
+// one and gives up. Meanwhile, our removal can fail, or end early without an error.
 function removeHalf(half: string): void {
   const deadline = Date.now() + removeTimeoutMs;
   const pause = new Int32Array(new SharedArrayBuffer(4));

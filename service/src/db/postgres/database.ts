@@ -26,7 +26,7 @@ const contendedCodes = new Set(["40001", "40P01", "23505"]);
 export const lockTimeoutCode = "55P03";
 const statementTimeoutCode = "57014";
 const readOnlyCode = "25006";
-// A statement before this one failed.
+// An earlier statement of the transaction failed.
 const abortedCode = "25P02";
 const idleTimeoutCode = "25P03";
 // Connection exceptions, insufficient resources (too many connections, disk full), an operator's shutdown, and a read-only server.
@@ -211,8 +211,8 @@ class OpenTransaction implements Transaction {
     }
   }
 
-  // Why the transaction failed. Statements are pipelined: those that follow a failed one fail too, because the transaction is over,
-  // and the error of one of them may arrive first.
+  // Returns the error that made the transaction fail. Statements are pipelined, so those that were sent after the failed one fail
+  // too, and the work may throw one of their errors first. Such an error says only that the transaction was aborted.
   causeOf(error: unknown): unknown {
     return codeOf(error) === abortedCode ? (this.#failure ?? error) : error;
   }

@@ -3,9 +3,10 @@ export type GivenLabel = { account: string | null; person: string | null; weight
 const shareOfAccount = 0.01;
 const shareOfPerson = 0.25;
 
-// The weights of the frauds after the limits. The labels of one account weigh at most 1 % of what all weigh then, or twice an equal
-// share if there are fewer than 200 accounts. Those that one person gave weigh at most a quarter of what all weighed before, or an
-// equal share if only a few people give labels. One label always counts.
+// Returns the weights of the frauds after two limits. The labels of one account have at most 1 % of the total weight after the
+// limit, or twice an equal share if there are fewer than 200 accounts. The labels that one person gave have at most a quarter of
+// the total weight before the limit, or an equal share if fewer than four people give labels. Neither limit is below 1, the
+// weight of one label.
 export function cappedWeights(labels: readonly GivenLabel[]): number[] {
   const weights = labels.map(({ weight }) => weight);
   const accounts = labels.map(({ account }) => account);
@@ -19,14 +20,14 @@ export function cappedWeights(labels: readonly GivenLabel[]): number[] {
   return weights;
 }
 
-// The most that one account may weigh. It is a share of what is left after the limit: of all labels, an account with ten thousand
-// of them would still be most of what a model learns.
+// Returns the largest weight that one account may have. It is a share of the total after the limit: 1 % of the total before the
+// limit would let an account with ten thousand labels outweigh all others.
 function mostOf(accounts: readonly (string | null)[], weights: readonly number[]): number {
   const totals = [...totalsOf(accounts, weights).values()].toSorted((one, other) => other - one);
   const share = Math.max(shareOfAccount, 2 / Math.max(totals.length, 1));
   let rest = sumOf(weights);
   for (const [limited, total] of totals.entries()) {
-    // So many accounts are limited. If each weighs `most`, that is its share of the sum.
+    // If the `limited` largest accounts each have the weight `most`, each has exactly `share` of the total.
     const most = limited * share < 1 ? (share * rest) / (1 - limited * share) : Infinity;
     if (total <= most) return most;
     rest -= total;
@@ -37,10 +38,10 @@ function mostOf(accounts: readonly (string | null)[], weights: readonly number[]
 const shareOfHonestAccount = 0.001;
 const honestMin = 200;
 
-// The weights of honest activities after the limit. Those of one account together have at most the weight of 200 activities, or
-// of a thousandth of all, so that nobody can make a pattern look honest by repeating it. Each of them loses the same share. If
-// the later ones were left out instead, an account would have nothing but frauds on its last days, and a model would learn the
-// age of the account. The sum stays the same, so that the share of fraud remains true.
+// Returns the weights of honest activities after the limit. Those of one account together have at most the weight of 200
+// activities, or of a thousandth of all, so that nobody can make a pattern look honest by repeating it. Each of them loses the
+// same share. If the later ones were left out instead, a busy account would have only frauds on its last days, and a model would
+// learn the age of the account. The total weight does not change, so that the share of fraud stays correct.
 export function cappedHonest(accounts: readonly (string | null)[], given: readonly number[]): number[] {
   const before = sumOf(given);
   const weights = [...given];

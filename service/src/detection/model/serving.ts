@@ -40,7 +40,7 @@ export function serve(model: Model, moment: Moment, id = encodeModel(model).id):
     model,
     forest,
     slots: forest.fields.map(findPlaceOf),
-    // Most models rate thousands of events before one is explained.
+    // Created on first use, because a model rates thousands of events before one is explained.
     explainer: () => (explainer ??= explainerOf(model.trees)),
   };
 }
@@ -63,13 +63,13 @@ function vectorIn({ slots }: ServedModel, context: RuleContext): Float32Array {
   return vector;
 }
 
-// A text is missing, because it has no order.
+// A text counts as missing, because it has no order.
 export function numberOf(value: FeatureValue | object | undefined): number {
   if (typeof value === "number") return readable(value);
   return typeof value === "boolean" ? Number(value) : NaN;
 }
 
-// The log-odds that the model gives to an event. `rules` is what the rules and the log-in ratio say.
+// Returns the log-odds that the model gives to an event. `rules` is the sum of the rules and the log-in ratio.
 export function rate(served: ServedModel, context: RuleContext, rules: number): number {
   return startOf(served.model.prior, rules) + sumOfTrees(served.forest, vectorIn(served, context));
 }
@@ -78,9 +78,9 @@ export type ModelPart = [name: string, logOdds: number];
 export const partNames = { base: "model.base", rules: "model.rules", other: "model.other", held: "model.held" };
 const fieldsShown = 6;
 
-// What made up the model's part of the log-odds, in thousandths: the base, what the model makes of the rules' sum, the fields with
-// the largest parts, all other fields, and what the model did not take away because a rule holds it. They sum to `part`. All that
-// is lost by rounding goes to the other fields.
+// Splits the model's part of the log-odds, in thousandths: the base, the adjustment of the rules' sum, the fields with the
+// largest parts, all other fields, and what the model may not subtract because of a rule. They sum to `part`. Rounding errors are
+// added to the other fields.
 export function partsOf(
   served: ServedModel,
   context: RuleContext,
