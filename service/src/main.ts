@@ -24,7 +24,7 @@ function greet({ url, demo, setUpLink }: Service, { roles, bootstrap }: Config):
         : `Casehound's engine is up (${seconds} s).`,
   ];
   if (demo) lines.push(...demoLines(url, demo));
-  // Last, because the log goes on below it.
+  // Printed last, so that only the log follows it.
   if (setUpLink !== null)
     lines.push(
       "",

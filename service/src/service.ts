@@ -265,7 +265,7 @@ function findKeys(database: Database): Promise<{ cursors: Buffer; devices: Buffe
 
 const webhooksOf = ({ hasPrivateWebhooks }: Config) => ({ isPrivateAllowed: hasPrivateWebhooks });
 
-// What handlers use of the configuration.
+// The part of the configuration that handlers use.
 const settingsOf = (config: Config) => ({ webhooks: webhooksOf(config), retentionDays: config.retentionDays });
 
 // What requests share. Simultaneous calls of the same kind become one query or transaction, and a model is parsed once.

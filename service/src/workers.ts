@@ -17,7 +17,8 @@ type WorkerOptions = Omit<Detector, "ruleSets"> & {
   webhooks: PostSettings;
 };
 
-// Starts the background work: detection, labels, backtests, webhooks, and the removal of expired data. Returns a function that stops it.
+// Starts the background work: detection, labels, backtests, models, webhooks, and the removal of expired data. Returns a function
+// that stops it.
 export function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: WorkerOptions): () => Promise<void> {
   const ruleSets = new RuleSets(
     ({ rule_id, rule_version }, fault) =>

@@ -60,7 +60,8 @@ export async function updateCase(services: Services, { caller, params, body, key
     now: services.now(),
   };
   const wanted = { id, change: body };
-  // A name that is not in the case is a 422, which leaves its key free. In a batch it would fail the other closes too.
+  // An occurrence that is not in the case is a 422, which leaves the key free. In a batch, it would make the other closes fail
+  // too.
   const mayShare = body.status === "CLOSED" && claim.caseId !== null && body.occurrence_ids === undefined;
   const shared = mayShare ? await services.closeTogether(caller.tenant_id, { ...wanted, caller, claim }) : null;
   if (shared) return shared;
@@ -185,7 +186,7 @@ function save(tx: Transaction, tenantId: string, { outcomes, changed }: Decided)
   ]);
 }
 
-// Closing a closed case closes no members either.
+// Closing a case that is already closed does not close its members either.
 function closesMembers({ update, result }: Outcome): boolean {
   return update.change.members === "same" && !(result instanceof Failure) && result.events.length > 0;
 }

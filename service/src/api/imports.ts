@@ -68,7 +68,7 @@ async function accept(services: Services, { caller, body }: Call<HistoryBatch>):
   });
 }
 
-// The time of the activity is also its time of receipt, so that it is stored among the activity of that day.
+// The time of the activity is also stored as its time of receipt, so that it belongs to the partition of its day.
 function waitingPast({ fraudulent, known_at, ...activity }: PastActivity, now: string): WaitingPast {
   const known = known_at === undefined ? now : shownTime(known_at);
   return { activity: recorded(activity, shownTime(activity.occurred_at)), known_at: fraudulent === true ? known : null };
@@ -153,7 +153,7 @@ export const importOperations: Operation[] = [
     tag,
     summary: "Send activity from before you started to use Casehound",
     description:
-      "The activities are stored, and wait until the import is started. Casehound then learns from them what is usual and stores its decisions, but opens no case. An activity that is already stored is skipped. If the request marks it as a fraud, it is labelled. An activity that is too old to be kept is counted, but not stored. One invalid activity rejects the whole batch. If 5,000,000 activities are waiting, the response is 429: start the import, and send more when fewer are waiting.",
+      "The activities are stored, and wait until the import is started. Then Casehound learns from them what is usual and stores its decisions, but opens no cases. An activity that is already stored is skipped. If the request marks it as a fraud, it is labelled. An activity that is too old to be kept is counted, but not stored. One invalid activity rejects the whole batch. If 5,000,000 activities are waiting, the response is 429: start the import, and send more when fewer are waiting.",
     body: HistoryBatch,
     bodyBytesMax,
     success: { status: 202, description: "How many activities were new, already stored, or too old", schema: HistoryBatchResult },
@@ -201,7 +201,7 @@ export const importOperations: Operation[] = [
     }),
     success: {
       status: 200,
-      description: "The number of known frauds, of frauds that were found, and of cases",
+      description: "How many frauds are known, how many of them were found, and how many cases would have been opened",
       schema: HistoryReport,
     },
     problems: ["bad-request"],

@@ -125,7 +125,7 @@ export const modelOperations: Operation[] = [
     scope: "read:models",
     tag,
     summary: "List models and training runs",
-    description: `Newest first. The latest ${modelsKeptMax} models of each moment are kept, and runs for 90 days. A model's \`figures.profile\` is only shown with the model itself.`,
+    description: `Newest first. The latest ${modelsKeptMax} models of each moment are kept, and runs for 90 days. \`figures.profile\` is left out; \`GET /models/{model_id}\` returns it.`,
     success: {
       status: 200,
       description: "The models, the latest runs with their progress, the settings, and the labels of each moment",
@@ -145,7 +145,7 @@ export const modelOperations: Operation[] = [
     tag,
     summary: "Train a model on the labels",
     description:
-      "Queues a run, or returns the one that is already waiting or working. The new model is a challenger. Its ratings are stored, but count for nothing until it is promoted.",
+      "Queues a run, or returns the run that is already queued or running. The new model is a challenger: its ratings are stored, but do not count until it is promoted.",
     body: NewModelRun,
     success: {
       status: 202,
@@ -163,7 +163,7 @@ export const modelOperations: Operation[] = [
     scope: "read:models",
     tag,
     summary: "Compare two models",
-    description: "Without parameters, returns all champions and challengers.",
+    description: "Without parameters, the response contains all champions and challengers.",
     query: Type.Object({ a: Type.Optional(Id), b: Type.Optional(Id) }, { additionalProperties: false }),
     success: {
       status: 200,
@@ -180,7 +180,7 @@ export const modelOperations: Operation[] = [
     scope: "manage:models",
     tag,
     summary: "Set which rules a model may overrule",
-    description: "A model may raise a score even if no rule fired. It lowers one only if every rule that fired is released.",
+    description: "A model may raise a score even if no rule fired. It may lower a score only if every rule that fired is released.",
     body: ModelSettings,
     success: { status: 200, description: "The settings after the change", schema: ModelSettings },
     problems: ["transaction-contended"],

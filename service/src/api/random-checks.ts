@@ -13,7 +13,7 @@ async function show(services: Services, tenantId: string): Promise<RandomChecks>
   const { database } = services;
   const since = new Date(Date.parse(services.now()) - checkedDays * dayMs).toISOString();
   const recallAt = async (moment: Moment) => ({ moment, ...recallOf(await countChecks(database, tenantId, { moment, since })) });
-  // Awaited together: a promise that fails while another one is awaited would end the process.
+  // Awaited together: if a promise rejects while another one is awaited, the rejection is unhandled and ends the process.
   const [per_day, ...recall] = await Promise.all([findChecksPerDay(database, tenantId), ...momentNames.map(recallAt)]);
   return { per_day, recall };
 }
@@ -59,7 +59,7 @@ export const randomCheckOperations: Operation[] = [
     tag,
     summary: "Set how many random checks are opened each day",
     description:
-      "Each day, `per_day` activities of the previous day with a score of 1 or 2 are chosen, and a case is opened for each. The details of such a case contain `random_check`. An activity with score 2 is five times as likely to be chosen as one with score 1. A payment is five times as likely to be chosen as another activity.",
+      "Each day, `per_day` activities of the previous day with a score of 1 or 2 are chosen, and a case is opened for each. The details of such a case contain `random_check`. An activity with score 2 is five times as likely to be chosen as one with score 1. A payment or transfer is five times as likely to be chosen as another activity.",
     body: RandomChecksChange,
     success: { status: 200, description: "The setting and the estimates", schema: RandomChecks },
     problems: ["transaction-contended"],

@@ -5,8 +5,8 @@ import { serve, type ServedModel } from "../detection/model/serving.ts";
 
 const keptMax = 20;
 
-// Models that explain decisions, the last used. Parsing a model of 200 trees takes 20 ms. A model's id is a hash of its text, so
-// an entry never becomes stale.
+// A cache of the most recently used models, which explain decisions. Parsing a model of 200 trees takes 20 ms. A model's id is
+// the hash of its text, so an entry never becomes stale.
 export class ServedModels {
   readonly #kept = new Map<string, ServedModel | undefined>();
 
@@ -17,7 +17,7 @@ export class ServedModels {
     if (found) this.#kept.set(key, servedOrNone(found));
     if (!this.#kept.has(key)) return undefined;
     const model = this.#kept.get(key);
-    // The last entry of the map is the one that was used last.
+    // The most recently used entry is the last one in the map.
     this.#kept.delete(key);
     this.#kept.set(key, model);
     const [oldest] = this.#kept.keys();

@@ -81,7 +81,8 @@ function budgetOf(budget: number | null): Pick<StoredThresholds, "cases_per_day"
 
 function labelledOf(counts: LabelCount[]): Pick<StoredThresholds, "frauds_of_100" | "labels_by_score"> {
   const sums = [...labelSums(counts, ({ score }) => score)];
-  // Activity that is in no case gets a label only if it is a fraud, because nobody reports an honest payment.
+  // Activity without a case is labelled only if it is a fraud, because nobody reports honest payments. So lower scores are left
+  // out.
   const known = sums.filter(([score, { labels }]) => labels >= labelsMin && score >= caseScore);
   const shares = known.map(([score, { labels, frauds }]) => [score, Math.round((100 * frauds) / labels)]);
   return {
@@ -99,7 +100,7 @@ async function update(services: Services, { caller, body }: Call<ThresholdsChang
     const stored = toThresholds(await lockSettings(tx, caller.tenant_id, now));
     const found = { ...stored, ...budgetOf(await findBudget(tx, caller.tenant_id)) };
     const { thresholds_version: version = found.thresholds_version } = body;
-    // Without a budget the body has all thresholds.
+    // Without a budget, the body contains all thresholds.
     const { score_2, score_3, score_4, score_5 } = { ...found, ...body, ...computed?.thresholds };
     const wanted = { score_2, score_3, score_4, score_5, ...budgetOf(budget), thresholds_version: version };
     const changed = changeThresholds(found, wanted, { name: caller.actor, now });
@@ -152,7 +153,7 @@ export const thresholdOperations: Operation[] = [
     tag: "Detection",
     summary: "Read the thresholds",
     description:
-      "The lowest log-odds for each score. Below the first threshold the score is 1. If there are labels, the response says how many activities with each score were frauds. With `cases_per_day`, the response contains the thresholds that a change to this number would store. Nothing is stored.",
+      "The lowest log-odds for each score. Below the first threshold the score is 1. If there are labels, the response says how many activities with each score were frauds. With `cases_per_day`, the response previews the thresholds that a change to this number would store. Nothing is stored.",
     query: Type.Object({
       cases_per_day: Type.Optional({ ...casesPerDay, description: "Previews the thresholds for this number of cases a day." }),
     }),
@@ -168,7 +169,7 @@ export const thresholdOperations: Operation[] = [
     tag: "Detection",
     summary: "Change the thresholds",
     description:
-      "Each must be higher than the one before it. With `cases_per_day` they are computed instead, as low as that number allows. Activity that was already scored keeps its score.",
+      "Each threshold must be higher than the one before it. With `cases_per_day`, they are computed instead, as low as that number allows. Activity that was already scored keeps its score.",
     body: ThresholdsChange,
     faults: thresholdsChangeFaults,
     success: { status: 200, description: "The thresholds after the change", schema: StoredThresholds },

@@ -32,8 +32,8 @@ export function given<T extends object>(members: T): { [name in keyof T]?: NonNu
   return Object.fromEntries(set) as { [name in keyof T]?: NonNullable<T[name]> };
 }
 
-// The log has no order among activities that were received together, so they are put into the order in which they were sent.
-// Newest first, unless `byTime` says that the rows are in chronological order.
+// The log does not keep the order of activities that were received together, so they are sorted as they were sent. Newest first,
+// unless `byTime` says that the rows are in chronological order.
 export function inOrder(rows: TimelineRow[], byTime?: "occurred_at"): TimelineRow[] {
   const [at, sign] = byTime ? ([byTime, 1] as const) : (["received_at", -1] as const);
   return rows

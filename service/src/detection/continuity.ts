@@ -7,7 +7,7 @@ import type { RuleContext } from "./vector.ts";
 const kinds = ["network", "country", "agent", "screen"] as const;
 
 // Remembers the first values of the session, and when they first changed. Only servers and verified sessions count. Otherwise any
-// page could report another network for somebody else's session.
+// page could make somebody else's session appear to change its network.
 export function follow(before: Continuity | null, event: EnrichedActivity): Continuity | null {
   if (event.source === "page") return before;
   const { activity, network, country, at } = event;

@@ -47,8 +47,8 @@ export function addToDays(days: Days, at: number, added: Added): void {
   }
 }
 
-// Adds or subtracts one known fraud on the day of `at`. The two cancel out exactly, in either order. In between, a day may be
-// below 0, and is then read as 0.
+// Adds or subtracts one known fraud on the day of `at`. Both cancel out exactly, in either order. In between, a day's count may
+// be negative, and is then read as 0.
 export function bumpFraud(days: Days, at: number, by: 1 | -1): void {
   addToDays(days, at, { frauds: by });
 }
@@ -85,7 +85,7 @@ export function daysSinceFrauds(days: Days | undefined, at: number): { last: num
 // Payments and known frauds by day, from the day of `at` backwards.
 export type Daily = { n: number[]; frauds: number[] };
 
-// Two lists take a third of the time of a list of objects, and this runs twice for each payment.
+// Returns two lists, which take a third of the time of a list of objects. This runs twice for each payment.
 export function dailyFrauds(days: Days, at: number): Daily {
   const daily: Daily = { n: [], frauds: [] };
   if (!isCounted(at)) return daily;

@@ -86,7 +86,7 @@ export type DeviceFacts = Crowds & {
 };
 // Facts about an address, a network or a block of addresses. Null if no page was seen there.
 export type AddressFacts = Crowds | null;
-// For a value that log-ins share: how many of all log-ins had it. One such entity, with a name of its own, counts all payments of
+// For a value that log-ins share: how many of all log-ins had it. One such entity, with a reserved name, counts all payments of
 // the tenant in `days`.
 export type ValueFacts = { logins: number; days?: Days };
 // Something that accounts share: a payee, an instrument, similar e-mail addresses, a kind of browser or a block of addresses.

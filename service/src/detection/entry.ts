@@ -3,9 +3,9 @@ import type { Scene } from "./scene.ts";
 import { addNew, newcomers } from "./shared.ts";
 import { valuesToSet, type RuleContext } from "./vector.ts";
 
-// Sets how many accounts are new to what a sign-up or a log-in shares with others, such as a block of addresses. An account is
-// new if it signs up there, or if it logs in there on a device that it never used. So guests at an event, who bring their own
-// devices, are not new.
+// Sets the fields that count new accounts for what a sign-up or a log-in shares with others, such as a block of addresses. An
+// account is new if it signs up there, or if it logs in there on a device that it never used. So guests at an event, who bring
+// their own devices, are not new.
 export function observeEntry(context: RuleContext, { event, mailbox, look, subnet, ringKey }: Scene): void {
   const { type, website_account_id: id } = event.activity;
   const isNew = type === "signup" || context.account["device_is_new"] === true;

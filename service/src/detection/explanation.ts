@@ -43,7 +43,7 @@ export function explain({ decision, attributes, type, versions, model }: Stored)
   ];
   const [records, compared] = [contributions.filter(isRecord), contributions.filter((each) => !isRecord(each))];
   const rules = sumOf([...fired.map(({ weight }) => weight), ...compared.map(([, part]) => part)]);
-  // The model rated all rules as they are, before earlier false positives took anything away.
+  // The model read the rules' full weights, before damping.
   const rating = elsewhere.some((name) => name.startsWith("model.")) ? undefined : decision.m;
   const rated = rating && ratedBy(rating, model, { context, rules: whole ?? rules });
   const recomputed = sumOf([rules, ...records.map(([, part]) => part), rated?.log_odds ?? 0]);
@@ -66,7 +66,7 @@ export function explain({ decision, attributes, type, versions, model }: Stored)
   };
 }
 
-// Whether the contribution is what earlier false positives took away.
+// Whether the contribution is damping by earlier false positives.
 function isRecord([, , times]: NonNullable<StoredDecision["c"]>[number]): boolean {
   return times !== undefined;
 }

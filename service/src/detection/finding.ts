@@ -104,7 +104,7 @@ function makeFinding(verdict: Verdict, { activity, at, context, source }: Observ
 
 type Reason = { name: string; sentence: string; weight: number };
 
-// What is left of the rule's weight after earlier cases that were closed as false positives.
+// What is left of the rule's weight after damping by earlier false positives.
 function weightIn({ damped }: Verdict, { rule_id, weight }: ActiveRule["rule"]): number {
   return weight + (damped.find((each) => each.rule_id === rule_id)?.logOdds ?? 0);
 }
@@ -184,7 +184,7 @@ function recordOf({ logOdds, times }: Damped): Contributor {
   return {
     ...contributor(undefined, { name: "closed_as_false", value: times, logOdds }),
     plain_name: `Closed as a false positive ${timesIn(times)}`,
-    description: `Cases of look-alikes with the same reason that were closed as false positives in the last ${rememberedDays} days.`,
+    description: `Look-alikes with the same reason whose cases were closed as false positives in the last ${rememberedDays} days.`,
   };
 }
 

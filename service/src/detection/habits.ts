@@ -147,8 +147,8 @@ function noteLogin(facts: AccountFacts, at: number): void {
   facts.lastLogin = Math.max(facts.lastLogin ?? at, at);
 }
 
-// How many days before `at` the account last logged in. Only a log-in that became a habit counts. Otherwise the account would no
-// longer be dormant at a thief's second log-in. 0 if there is none, or if it is less than a day ago.
+// Returns how many days before `at` the account last logged in; 0 if it never did, or less than a day ago. Only a log-in that
+// became a habit counts. Otherwise the account would no longer count as dormant at a thief's second log-in.
 export function daysSinceLogin({ lastLogin, last }: AccountFacts, at: number): number {
   // States from before this time was stored have only the place of the last log-in.
   const before = lastLogin ?? last?.at;

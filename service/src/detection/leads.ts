@@ -48,7 +48,7 @@ const isOfAccount = isOneOf("account");
 
 // Returns the leads of an activity, at least one, whatever their scores. For a failed log-in or a sign-up, rules about the source
 // count against the source, and rules about the account count against the account. For other activity, all rules count against
-// the account, except those about a payee, an instrument or a crowded source.
+// the account. Rules about a payee or an instrument also count against that, and alone they do not count against the account.
 export function leadsOf(verdict: Verdict, observed: Observed): Lead[] {
   const { activity, crowd } = observed;
   const account = activity.website_account_id ?? null;

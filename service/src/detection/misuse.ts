@@ -43,8 +43,8 @@ export function observeTests(context: RuleContext, { event, payment }: Scene): v
   context.tenant["card_tests_ratio"] = surprise(tested, tolerated * today("novel") * shareOf(before, tests));
 }
 
-// A payee who receives stolen money is paid for the first time by accounts that a stranger has logged in to. Call this after the
-// log-in's ratio is known.
+// A payee that receives stolen money is paid for the first time by accounts that a stranger has logged in to. Call this only when
+// the log-in's ratio is known.
 export function observeStrangers(context: RuleContext, { event, payment }: Scene, isNewPayer: boolean): void {
   const payee = payment?.payee;
   if (!payment || !payee) return;
@@ -58,7 +58,7 @@ export function observeStrangers(context: RuleContext, { event, payment }: Scene
   const within = (days: Days, column: "fresh" | "strange") => sumOfDays(days, column, { at, span: 7 });
   const strange = within(payee.facts.days, "strange");
   if (strange === 0) return;
-  // Leave out this payee's own payments. Otherwise its attack would become the usual share of a small shop.
+  // This payee's own payments are left out. Otherwise, in a small shop, the attack itself would raise the usual share.
   const fresh = within(payee.facts.days, "fresh");
   const others = { part: within(totals, "strange") - strange, whole: within(totals, "fresh") - fresh };
   const into = valuesToSet(context, "payee");

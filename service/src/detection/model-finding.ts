@@ -16,9 +16,9 @@ export const partWords: Record<string, string> = {
 };
 
 const partTexts: Record<string, string> = {
-  [partNames.base]: "The mean risk of the activities that the model was trained on.",
+  [partNames.base]: "The average risk of the activities that the model was trained on.",
   [partNames.rules]:
-    "How much more or less weight the model gives to the rules and to the unusual log-in, because of how often they were right.",
+    "How much more or less weight the model gives to the rules and to an unusual log-in, depending on how often they were right.",
   [partNames.other]: "The sum of all fields with a smaller part.",
   [partNames.held]: "The model would have lowered the score, but a rule fired that a model may not overrule.",
 };
@@ -44,7 +44,7 @@ export function modelBehaviour(model: RatedByModel | null, context: RuleContext)
 
 const fieldsTold = 3;
 
-// The model's reason in words, if it speaks for fraud.
+// The model's reason in words, if the model raised the score.
 export function modelReason(
   model: RatedByModel | null,
   context: RuleContext,

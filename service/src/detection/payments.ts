@@ -19,12 +19,12 @@ const accountsMax = 64;
 const unusual = { high: 2, higher: 3 };
 
 type Values = RuleContext["account"];
-// The hashes of what the payment names; empty if it names none. `isTaught`: later payments are compared with this one.
+// The hashes of what the payment names, empty if it names nothing. `isTaught`: whether later payments are compared with this one.
 type Used = { payee: string; instrument: string; order: string; isTaught: boolean; isDeclined: boolean };
 
 // Sets the payment's fields, and adds the payment to its account, payee and instrument. Returns whether the account pays this
-// payee for the first time. Nothing is learned from a declined payment: it costs nothing, so anybody could make as many as they
-// like. An order counts once, even if it is reported as attempted and then as approved.
+// payee for the first time. Nothing is learned from declined payments, because they cost nothing and anybody could make any
+// number of them. An order counts once, even if it is reported as attempted and then as approved.
 export function observePayment(context: RuleContext, scene: Scene): boolean {
   const { event, account, payment, ringKey } = scene;
   if (!payment) return false;
@@ -135,7 +135,7 @@ function learnPayment(facts: PaymentFacts, { at, value, activity }: EnrichedActi
 type SharedPayment = {
   event: EnrichedActivity;
   used: Used;
-  // The account, if it had never paid this payee or with this instrument.
+  // The account, if it has never paid this payee or used this instrument before.
   newAccount: string | null;
   ringKey: string;
   totals: Days | undefined;
@@ -147,7 +147,7 @@ function observeShared(into: Values, shared: Entity<SharedFacts>, given: SharedP
   const { at } = event;
   const { days } = facts;
   into["is_known"] = true;
-  // If nothing was counted yet, the entity was created for this payment.
+  // If nothing has been counted yet, the entity was created for this payment.
   const isSeen = days.day > 0;
   facts.first = Math.min(facts.first, at);
   into["days_since_first"] = Math.floor((at - facts.first) / dayMs);

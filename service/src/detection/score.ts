@@ -12,7 +12,7 @@ export type RuleSet = { revision: number; thresholds: Thresholds; rules: ActiveR
 
 // The parts sum to the log-odds, so each part can be shown as what it contributed.
 export type Part = [name: string, logOdds: number];
-// What earlier cases that were closed as false positives take away from a rule's weight.
+// What earlier false positives subtract from a rule's weight.
 export type Damped = { rule_id: string; logOdds: number; times: number };
 export type Verdict = {
   source: Source;
@@ -23,7 +23,7 @@ export type Verdict = {
   ratio: LoginRatio | null;
   ratioParts: Part[];
   model: RatedByModel | null;
-  // The challenger's rating. It counts for nothing.
+  // The challenger's rating. It is stored, but does not count.
   challenger: { shortId: string; logOdds: number } | null;
   damped: Damped[];
   logOdds: number;
@@ -31,7 +31,7 @@ export type Verdict = {
 };
 // `rules` is the sum of the rules and the ratio, to which the model adds its part.
 export type RatedByModel = { served: ServedModel; rules: number; part: number };
-// The name under which outcomes are recorded for what a model found. No rule's id has a dot.
+// The id under which outcomes of a model's findings are recorded. It cannot be a rule's id, because those have no dot.
 export function modelRecordId({ served }: RatedByModel): string {
   return `model.${served.moment}`;
 }

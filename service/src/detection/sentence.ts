@@ -10,7 +10,7 @@ type Part = (context: RuleContext) => string;
 const textCharactersShown = 100;
 const forPeople = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2, signDisplay: "negative" });
 
-// If this field is 0, it does not apply, so what the sentence says about it is left out.
+// If this field is 0, it does not apply, so the part of the sentence about it is left out.
 const isAbsent = ({ ip }: RuleContext) => ip["block_signups_1h"] === 0;
 const absentClause = / ?[^.{}]*\{ip\.block_signups_1h\}[^.{}]*\./;
 

@@ -30,8 +30,8 @@ function countNew(ring: Entity<SharedFacts>["ring"], at: number, windowMs: numbe
 
 export type Newcomers = { new_accounts_24h: number } & Record<`new_ratio_${"1h" | "24h" | "7d" | "28d"}`, number>;
 
-// How many accounts were new to the entity, and how surprising that is given its past: the log-likelihood ratio of a higher rate
-// compared with the usual rate.
+// Returns how many accounts were new to the entity, and how surprising that is given its past: the log-likelihood ratio of a
+// higher rate compared with the usual rate.
 export function newcomers({ ring, facts }: Entity<SharedFacts>, at: number): Newcomers {
   const { days, first, fresh } = facts;
   const age = Math.max((at - first) / dayMs, 0);
@@ -63,20 +63,20 @@ const rateWeight = 5;
 // The tenant's own rate is assumed to be one in a hundred. This assumption has the weight of a hundred payments.
 const tenantPrior = { frauds: 1, n: 100 };
 const tenantRateMax = 0.2;
-// While a payee or an instrument is being abused, half of its payments are assumed to be fraud. Each day, abuse starts at one in
-// a thousand of them, and ends at one in twenty of those that are being abused.
+// While a payee or an instrument is being abused, half of its payments are assumed to be fraud. Each day, abuse is assumed to
+// start at one in a thousand of them, and to end at one in twenty of those that are being abused.
 const abuse = { share: 0.5, start: 0.001, end: 0.05 };
 const certain = 1e-9;
-// The newest days count as not yet labelled if together they have at most this share of all known frauds.
+// The newest days count as not yet labelled while together they have at most this share of all known frauds.
 const early = 0.05;
 
 const recentDays = 7;
 
 export type FraudRates = { fraud_rate: number; fraud_rate_7d: number; compromise: number };
 
-// The rates of known frauds, and the log-odds that the entity is being abused now, minus the log-odds without any evidence.
-// Labels arrive late, so payments count as honest only on days for which the tenant already knows frauds. Without a known fraud,
-// all are 0.
+// Returns the rates of known frauds, and the log-odds that the entity is being abused now, minus the log-odds without any
+// evidence. Labels arrive late, so payments count as honest only on days for which the tenant already knows frauds. If no fraud
+// is known, all are 0.
 export function fraudRates(days: Days, totals: Days | undefined, at: number): FraudRates {
   const all = totals ? dailyFrauds(totals, at) : { n: [], frauds: [] };
   const unlabelled = countUnlabelled(all.frauds);
@@ -93,8 +93,8 @@ export function fraudRates(days: Days, totals: Days | undefined, at: number): Fr
   };
 }
 
-// How many of the newest days are not yet labelled; null if no fraud is known. A few frauds are reported within hours, so they do
-// not mean that the other frauds of their day are known.
+// Returns how many of the newest days are not yet labelled; null if no fraud is known. A few frauds are reported within hours.
+// They do not mean that the other frauds of that day are known.
 function countUnlabelled(frauds: number[]): number | null {
   const all = sumOf(frauds, 0);
   if (all === 0) return null;

@@ -1,6 +1,6 @@
 import type { Thresholds } from "./rule.ts";
 
-// How many subjects had these log-odds as their highest on a day. A subject is named if it was suspicious enough for a case.
+// How many subjects had these log-odds as their highest of a day. A subject is named if it was suspicious enough for a case.
 export type DayCount = { log_odds: number; subjects: number; subject: string | null; case_id: string | null };
 export type CaseCount = Pick<DayCount, "log_odds" | "subjects">;
 
@@ -11,9 +11,9 @@ const score3Min = 0.5;
 const gapMin = 0.1;
 const thresholdMax = 100;
 
-// Counts cases instead of days with suspicious activity. A case counts once, with its highest log-odds, even if activity joined
-// it on several days. Activity that only repeats a case's evidence does not name the case, so it counts with the last case of its
-// subject.
+// Turns the suspicious subjects of each day into cases. A case counts once, with its highest log-odds, even if activity joined it
+// on several days. Activity that only repeats a case's evidence does not name the case, so it is counted with the last case of
+// its subject.
 export function casesIn(days: readonly (readonly DayCount[])[]): CaseCount[] {
   const lastCase = new Map<string, string>();
   const highest = new Map<string, number>();
@@ -34,9 +34,9 @@ export function casesIn(days: readonly (readonly DayCount[])[]): CaseCount[] {
 
 export type Budgeted = { thresholds: Thresholds; expected: number };
 
-// The lowest thresholds that give at most this many cases a day. Below the lowest allowed threshold, activity is not suspicious
-// at all, so a larger budget changes nothing. Equal log-odds stay together. If the highest log-odds alone give more cases than
-// wanted, they still become cases, because no case at all would be worse.
+// Returns the lowest thresholds that give at most this many cases a day. Below the lowest allowed threshold, activity is not
+// suspicious at all, so a larger budget changes nothing. Equal log-odds stay together. If the highest log-odds alone give more
+// cases than wanted, they still become cases, because no case at all would be worse.
 export function thresholdsFor(
   counts: readonly CaseCount[],
   { days, casesPerDay }: { days: number; casesPerDay: number },

@@ -81,7 +81,7 @@ export const Decision = Type.Object(
       Type.Object({ name: Type.String(), plain_name: Type.String(), log_odds: LogOdds }, { additionalProperties: false }),
       {
         description:
-          "What the comparison with the account's earlier log-ins added to or subtracted from the log-odds. `damped.<rule_id>` is what earlier cases that were closed as false positives took away from the rule's weight.",
+          "What the comparison with the account's earlier log-ins added to or subtracted from the log-odds. `damped.<rule_id>` is what earlier false positives subtracted from the rule's weight.",
       },
     ),
     model: Type.Optional(
@@ -93,7 +93,7 @@ export const Decision = Type.Object(
             Type.Object({ name: Type.String(), plain_name: Type.String(), log_odds: LogOdds }, { additionalProperties: false }),
             {
               description:
-                "The fields with the largest parts, and the rest. They sum to the model's log-odds. If the model is no longer stored, only their sum is known.",
+                "The fields with the largest parts, and the rest. They sum to the model's log-odds. If the model is no longer stored, only the sum is shown.",
             },
           ),
         },
@@ -123,13 +123,14 @@ export type StoredDecision = {
   t?: Thresholds;
   r?: Record<string, number>;
   s?: Record<string, number>;
-  // `times` is given for what earlier false positives take away: how many there were.
+  // `times` is given only for damping: the number of earlier false positives.
   c?: [name: string, logOdds: number, times?: number][];
-  // The model that rated it and its part of the log-odds, and the challenger and the log-odds that it would have given.
+  // `m`: the champion and its part of the log-odds. `n`: the challenger and the log-odds that it would have given.
   m?: [model: string, part: number];
   n?: [model: string, logOdds: number];
-  // Given if something does not count, because it is about another subject: the sum of all rules and the log-in ratio, which is
-  // what a model rates, and the ids of the rules that do not count. `model.<moment>` says that the model's part does not.
+  // Given if something does not count here, because it is about another subject: the sum of all rules and the log-in ratio, which
+  // the model reads, and the ids of the rules that do not count. The id `model.<moment>` means that the model's part does not
+  // count.
   o?: [rules: number, elsewhere: string[]];
   f?: string;
 };

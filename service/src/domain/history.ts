@@ -5,7 +5,7 @@ import { Time, parseTime } from "./field.ts";
 import { ratedTypes } from "./label.ts";
 import { momentNames } from "./moment.ts";
 
-// An activity from before the tenant used Casehound. Only the operation for imports accepts it, because it opens no case.
+// An activity from before the tenant used Casehound. Only the import operation accepts it, because it opens no case.
 export const PastActivity = Type.Object(
   {
     ...Activity.properties,
@@ -74,7 +74,8 @@ export type HistoryReport = {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-// The start of the first day that is kept. The day that expires next is left out, so that nothing expires while it is imported.
+// Returns the start of the first day that is accepted. The day that expires next is left out, so that nothing expires during its
+// import.
 export function keptFrom(now: string, retentionDays: number): string {
   const today = Date.parse(`${now.slice(0, 10)}T00:00:00.000Z`);
   return new Date(today - (retentionDays - 1) * dayMs).toISOString();

@@ -95,7 +95,7 @@ export const Label = Type.Object(
     fraudulent: Type.Boolean(),
     weight: Type.Number({
       description:
-        "How much the label counts: usually 1, less if it is a guess, more if it is from a random check, which stands for other activities.",
+        "How much the label counts: usually 1, less if it is a guess, and more if it is from a random check, because that stands for other activities too.",
     }),
     event_at: { ...Time, description: "When the activity happened." },
     labelled_at: { ...Time, description: "When the label was stored." },

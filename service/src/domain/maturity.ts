@@ -1,7 +1,8 @@
 const dayMs = 24 * 60 * 60 * 1000;
 const daysDefault = 30;
 const delaysMin = 50;
-// Training looks back 90 days. If all labels of a long time come at once, their delays say little, and a month must be left.
+// Training looks back 90 days, so at least 30 days must be left. If labels for a long time arrive all at once, their delays say
+// little.
 const daysMax = 60;
 // From this score on, an activity opens or joins a case.
 const caseScore = 3;

@@ -13,7 +13,7 @@ export type MemberState = Static<typeof MemberState>;
 export type Member = { account: string; state: MemberState };
 
 const membersShownMax = 20;
-// Beyond this number a case counts no more members.
+// A case counts at most this many members.
 export const membersMax = 100_000;
 
 const Count = Type.Integer({ minimum: 0 });
@@ -47,7 +47,7 @@ export const CaseMember = Type.Object(
 );
 export type CaseMember = Static<typeof CaseMember>;
 
-// What the activity did to the account that it names.
+// Returns what the activity did to the account that it names.
 export function memberStateOf({ type, status }: Pick<Activity, "type" | "status">): MemberState {
   if (type === "signup") return "created";
   return type === "login_failed" || status === "attempted" || status === "declined" ? "attacked" : "entered";
@@ -60,7 +60,7 @@ function strongerState(one: MemberState, other: MemberState): MemberState {
 // `before` is undefined for a new member. A state only rises.
 export type MemberChange = Member & { before: MemberState | undefined };
 
-// Returns the changes that these sightings make to the known members.
+// Returns how these sightings change the known members.
 export function changesOf(known: ReadonlyMap<string, MemberState>, seen: Member[]): MemberChange[] {
   const latest = new Map<string, MemberState>();
   for (const { account, state } of seen) latest.set(account, strongerState(state, latest.get(account) ?? "attacked"));
@@ -92,7 +92,7 @@ export function addMembers(members: CaseMembers | undefined, changes: MemberChan
 
 type Shown = CaseMembers["first"][number];
 
-// Sorted by account too, so that it does not matter in which batches the members were seen.
+// Also sorted by account, so that the result does not depend on how members were spread over batches.
 function byState(a: Shown, b: Shown): number {
   const rise = memberStates.indexOf(b.state) - memberStates.indexOf(a.state);
   return rise !== 0 ? rise : a.website_account_id < b.website_account_id ? -1 : 1;

@@ -6,12 +6,12 @@ import { momentNames } from "./moment.ts";
 import { ruleIdPattern, rulesMax } from "./rule.ts";
 
 export const modelsKeptMax = 20;
-// The known frauds that a model needs. Below `full`, or if they span fewer days, it is a small one.
+// The known frauds that a model needs. With fewer than `full`, or if they span fewer days, it is a small model.
 export const fraudsMin = { full: 200, small: 50, days: 14 };
 const modelStates = ["CHALLENGER", "CHAMPION", "RETIRED"] as const;
 
 const MomentName = Type.Enum(momentNames, {
-  description: "`entry`: log-ins and changes of an account. `signup`: sign-ups. `value`: payments and transfers.",
+  description: "`entry`: log-ins and account changes. `signup`: sign-ups. `value`: payments and transfers.",
 });
 
 const Share = Type.Union([Type.Number(), Type.Null()]);
@@ -19,11 +19,11 @@ const Share = Type.Union([Type.Number(), Type.Null()]);
 // How well a score separated frauds from honest activity.
 const Measured = Type.Object(
   {
-    auc: { ...Share, description: "The chance that a fraud scores higher than an honest activity. Null if a class is empty." },
+    auc: { ...Share, description: "The probability that a fraud scores higher than an honest activity. Null if there are no frauds, or nothing else." },
     average_precision: Share,
-    recall: { ...Share, description: "The share of all frauds that get an alert, with `cases_per_day` cases a day." },
-    precision: { ...Share, description: "The share of the alerts that are frauds." },
-    cases_per_day: Type.Number({ description: "Accounts with an alert, per day." }),
+    recall: { ...Share, description: "The share of all frauds that get an alert, if `model` and `before` get the same number of alerts a day." },
+    precision: { ...Share, description: "The share of these alerts that are frauds." },
+    cases_per_day: Type.Number({ description: "How many accounts a day reach the threshold of score 3." }),
   },
   { additionalProperties: false },
 );
@@ -36,8 +36,8 @@ const MeasuredDay = Type.Object(
     frauds: Type.Integer(),
     average_precision: Share,
     average_precision_before: Share,
-    found: Type.Integer({ description: "Frauds among the alerts of the model." }),
-    found_before: Type.Integer({ description: "Frauds among the alerts of the previous champion or the rules." }),
+    found: Type.Integer({ description: "Frauds among the model's alerts." }),
+    found_before: Type.Integer({ description: "Frauds among the alerts of the previous champion, or of the rules." }),
   },
   { additionalProperties: false },
 );
@@ -64,12 +64,12 @@ const Drift = Type.Object(
     is_drifted: Type.Optional(
       Type.Boolean({
         description:
-          "Whether a field has moved far, or the number of known frauds per day is more than three times or less than a third of what it was before.",
+          "Whether the distribution of a field has changed a lot, or the number of known frauds per day is more than three times or less than a third of what it was before.",
       }),
     ),
     cases_per_day: Type.Integer({
       description:
-        "How many accounts had an activity with score 3 or more in the last 24 hours that the rules alone would not have found. Known frauds do not count. Of the accounts that are younger than a week, one in five counts.",
+        "How many accounts had an activity in the last 24 hours with a score of 3 or more that the rules alone would not have found. Known frauds do not count. Five accounts that are younger than a week count as one.",
     }),
     frauds_per_day: Type.Optional(
       Type.Object(
@@ -88,10 +88,10 @@ const Drift = Type.Object(
     ),
     fields: Type.Record(Type.String(), Type.Number(), {
       description:
-        "The population stability index of the ten fields that moved most since the training. Above 0.25, a field has moved far. Empty if there were fewer than 200 activities.",
+        "The population stability index of the ten fields whose distribution has changed most since the training. Above 0.25, it has changed a lot. Empty if there were fewer than 200 activities.",
     }),
   },
-  { additionalProperties: false, description: "The drift of a champion, measured every few minutes." },
+  { additionalProperties: false, description: "The drift of a champion, measured about every ten minutes." },
 );
 export type Drift = Static<typeof Drift>;
 
@@ -105,7 +105,8 @@ export function isDrifted({ fields, frauds_per_day }: Pick<Drift, "fields" | "fr
   );
 }
 
-// Whether more than three times as many frauds become known as before, or less than a third. With few frauds, that can be chance.
+// Whether frauds become known more than three times as often as before, or less than a third as often. With few frauds, that can
+// be chance.
 function haveMoved({ last_7_days: now, before }: NonNullable<Drift["frauds_per_day"]>): boolean {
   if (7 * Math.max(now, before) < fraudsExpectedMin || before === 0) return false;
   return now > labelsFactor * before || before > labelsFactor * now;
@@ -114,8 +115,8 @@ function haveMoved({ last_7_days: now, before }: NonNullable<Drift["frauds_per_d
 const budgetsMax = 5;
 const casesMin = 10;
 
-// If the model causes more cases than this in 24 hours, it is retired. Without a budget, the number of cases before the model
-// counts.
+// A model that causes more cases than this in 24 hours is retired. Without a budget, the limit is based on the number of cases
+// before the model.
 export function casesLimit({ held_out, shadow }: Figures, budget: number | null): number {
   return Math.max(budgetsMax * (budget ?? (shadow ?? held_out)?.before.cases_per_day ?? 0), casesMin);
 }
@@ -131,7 +132,7 @@ const Figures = Type.Object(
     }),
     held_out: Type.Union([Comparison, Type.Null()], {
       description:
-        "Figures of a model that was trained only on what was known before the last days, measured on these days. Null if they had too few frauds.",
+        "The figures of another model, which was trained only on what was known before the last days and measured on those days. Null if there were too few frauds.",
     }),
     shadow: Type.Optional(Comparison),
     profile: Type.Optional(
@@ -152,7 +153,7 @@ export const Model = Type.Object(
     model_id: Type.String({ description: "The SHA-256 of the model's text. The same labels give the same id." }),
     moment: MomentName,
     state: Type.Enum([...modelStates], {
-      description: "The champion's ratings count. The challenger's ratings are stored, but count for nothing.",
+      description: "The champion's ratings count. The challenger's ratings are only stored.",
     }),
     figures: Figures,
     trained_from: Time,
@@ -190,7 +191,7 @@ export const ModelRun = Type.Object(
       { additionalProperties: false },
     ),
     model_id: Type.Optional(Type.String()),
-    reason: Type.Optional(Type.String({ description: "Why the run made no model." })),
+    reason: Type.Optional(Type.String({ description: "Why the run failed, or gave no new model." })),
     created_at: Time,
     created_by: Type.String({ description: "`system` if the run was started automatically." }),
     finished_at: Type.Optional(Time),
@@ -214,7 +215,7 @@ export const ModelLabels = Type.Object(
 export type ModelLabels = Static<typeof ModelLabels>;
 
 export const NewModelRun = Type.Object(
-  { moment: Type.Optional({ ...MomentName, description: "Without it, a model for each moment is trained." }) },
+  { moment: Type.Optional({ ...MomentName, description: "If absent, a model is trained for each moment." }) },
   { additionalProperties: false, $id: "NewModelRun" },
 );
 export type NewModelRun = Static<typeof NewModelRun>;
@@ -233,8 +234,8 @@ export type ModelSettings = Static<typeof ModelSettings>;
 type Actor = { name: string; now: string };
 export type StateChange = Pick<Model, "model_id" | "state"> & { by: string; at: string };
 
-// Returns what changes if a model becomes the champion of its moment: the previous champion is retired. An earlier champion can
-// become the champion again.
+// Returns the changes that make a model the champion of its moment. The previous champion is retired. A retired model can become
+// the champion again.
 export function promote(model: Model, champion: Model | undefined, { name, now }: Actor): StateChange[] {
   if (model.state === "CHAMPION") return [];
   const promoted: StateChange = { model_id: model.model_id, state: "CHAMPION", by: name, at: now };

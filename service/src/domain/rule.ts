@@ -31,7 +31,7 @@ const definition = {
   }),
   about: Type.Enum(["account", "device", "address", "network", "campaign", "payee", "instrument"], {
     description:
-      "What the case is about if a failed log-in or a sign-up matches: the named account, or the source (then the case has no account), so that one attack on many accounts is one case. For IPv6 an address is the /48. A `campaign` is one attack from many sources: all findings of the rule until 12 hours pass without one. If other activity that names an account matches, the case is about the account. `payee` and `instrument` apply to any activity that names one: the case is about it and lists the accounts.",
+      "What the case is about if a failed log-in or a sign-up matches: the named account, or the source (then the case has no account), so that one attack on many accounts is one case. For IPv6 an address is the /48. A `campaign` is one attack from many sources: all findings of the rule until 12 hours pass without one. If other activity matches and names an account, the case is about the account. `payee` and `instrument` apply to any activity that names one: the case is about the payee or instrument and lists the accounts.",
   }),
   state: Type.Enum([...ruleStates], { description: "`shadow` records hits but does not affect scores or cases." }),
 };

@@ -18,8 +18,8 @@ type LocalTime = { hour: number; isWeekend: boolean };
 const quarterMs = 15 * 60 * 1000;
 let latest: { zone: string; quarter: number; time: LocalTime } | null = null;
 
-// Returns the hour of the day, 0 to 23, and whether it is Saturday or Sunday. Clocks differ from UTC by whole quarters of an hour,
-// so payments that come together share the result. It takes 6 µs to compute.
+// Returns the hour of the day, 0 to 23, and whether it is Saturday or Sunday. Clocks differ from UTC by whole quarters of an
+// hour, so payments within the same quarter of an hour share the result, which takes 6 µs to compute.
 export function localTime(at: number, zone: string): LocalTime {
   const quarter = Math.floor(at / quarterMs);
   if (latest?.zone !== zone || latest.quarter !== quarter) latest = { zone, quarter, time: computeTime(at, zone) };

@@ -12,8 +12,8 @@ export function isTrainingDue({ last, newFrauds, now }: { last: string | null; n
   return days >= 1 - 1 / 12 && (newFrauds >= newFraudsMin || (newFrauds > 0 && days >= daysMax));
 }
 
-// Whether a challenger must not be replaced by a newer one, because it has not rated enough known frauds to be judged. If that
-// happened, a tenant with few frauds would never have a champion.
+// Whether a challenger must not be replaced by a newer one yet, because it has not rated enough known frauds to be judged.
+// Otherwise a tenant with few frauds would never get a champion.
 export function isInShadow({ created_at, figures }: Pick<Model, "created_at" | "figures">, now: string): boolean {
   if ((figures.shadow?.frauds ?? 0) >= shadowFraudsMin) return false;
   return Date.parse(now) - Date.parse(created_at) < shadowDaysMax * dayMs;

@@ -38,7 +38,8 @@ export type CaseWork = {
   caseOf: Map<string, string>;
 };
 
-// The findings about one subject, and the accounts that were entered from it, whose findings are about themselves.
+// The findings about one subject, and the accounts that its case lists. They include entered accounts, whose findings are about
+// the account itself.
 type Group = { subject: string; found: Found[]; members: Member[] };
 type Done = Pick<CaseWork, "events" | "made" | "claims"> & {
   document: CaseDocument;
@@ -90,7 +91,8 @@ function groupsOf(found: Found[]): Group[] {
 }
 
 // Folds all findings about one subject into its case before writing it, so an attack on one account costs one write per batch.
-// Returns null if there is nothing to open a case for. If accounts were only entered from a source, no case about it is opened.
+// Returns null if there is nothing to open a case for: entered accounts alone join an open case about their source, but open
+// none.
 async function openOrJoinOne(batch: Opening, group: Group): Promise<Done | null> {
   const { tx, tenantId, now } = batch;
   const { subject, found } = group;

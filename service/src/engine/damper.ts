@@ -8,13 +8,13 @@ import type { Batch, CaseWork } from "./cases.ts";
 
 export type TracedLead = Lead & { traits: string[] };
 
-// The outcomes of earlier cases that looked like the leads of a batch.
+// Lowers the leads of a batch because of look-alikes that were closed as false positives.
 export class Damper {
   readonly #key: string;
   readonly #isHistory: boolean;
   #past = new Map<string, PastOutcome[]>();
 
-  // History is scored as on its own day, so decisions that were made later do not count for it.
+  // History is scored as it would have been on its own day, so outcomes that were decided later do not count.
   constructor(key: string, { isHistory = false } = {}) {
     this.#key = key;
     this.#isHistory = isHistory;

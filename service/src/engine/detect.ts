@@ -83,8 +83,8 @@ async function scoreOldest(detector: Detector, { tx, tenantId, turn, claim }: Ol
 
 type Claimed = Pick<Oldest, "tx" | "tenantId" | "turn"> & { claimed: ClaimedActivity[]; isHistory: boolean };
 
-// From history, the engine learns what is usual, and it stores the decisions. But history opens no case, and it says nothing
-// about the attacks that are under way today or about what the tenant's servers and pages send today.
+// The engine learns from imported history what is usual, and stores the decisions. But history opens no cases, and does not
+// change what is known about current campaigns or about what the tenant's servers and pages send now.
 export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, claimed, isHistory }: Claimed): Promise<Pass> {
   const { clock } = detector;
   const now = clock.now();
@@ -125,7 +125,8 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, cla
       judged.map((each) => ({ ...toScored(each, cases.made), isImported: isHistory })),
     ),
     memory.save(now),
-    // Old activity is not counted by the minute. Its time of receipt tells how old it is.
+    // With the current time as the time of receipt, imported activity counts as late, so no per-minute metrics are made for old
+    // days.
     tallyBatch(tx, tenantId, isHistory ? activities.map((each) => ({ ...each, received_at: now })) : activities, memory.started),
     saveHits(batch, judged),
     saveCases(tx, tenantId, cases.joined),
@@ -142,7 +143,7 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, cla
   return { scored: claimed.length, opened: cases.opened, joined: cases.joinedFindings };
 }
 
-// Sorts by event time, whatever order the events arrived in. Events of the same time keep the order in which they were sent.
+// Sorts by event time, whatever order the events arrived in. Events with the same time keep the order in which they were sent.
 function inOrder(events: Enriched[]): Enriched[] {
   return events.toSorted((a, b) => a.event.at - b.event.at || sentOrder(a, b) || compareText(a.id_key, b.id_key));
 }

@@ -23,8 +23,9 @@ const raisedRead = 20_000;
 
 type Options = { database: Database; clock: { now: () => string }; log: Logger; signal: AbortSignal };
 
-// Looks at what the champions rated in the last 24 hours. One that makes far too many cases is retired, so that the rules alone
-// decide. One whose fields have moved away from what it learned is reported, and so is a change in the number of known frauds.
+// Checks what the champions rated in the last 24 hours. A champion that causes far too many cases is retired, so that the rules
+// alone decide. A champion is reported if its fields differ from what it learned, or if the number of known frauds has changed a
+// lot.
 export async function watchChampions({ database, clock, log, signal }: Options): Promise<void> {
   const measurer = new ThreadMeasurer(database, signal);
   for (const { tenant_id, model_id } of await listChampions(database)) {

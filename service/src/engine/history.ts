@@ -15,7 +15,7 @@ type HistoryPass = Pass & { fault?: unknown };
 type Given = { tx: Queryable; tenantId: string; turn: Turn };
 
 // Scores the oldest history of a tenant, at most one day of it, in one transaction. After a crash it runs again with the same
-// result. Returns null if another engine holds the tenant.
+// result. Returns null if another engine has the tenant's turn.
 async function detectHistory(detector: Detector, tenantId: string, size = historyMax): Promise<Pass | null> {
   const pass = await detector.database.transaction(async (tx) => {
     const turn = await claimTurn(tx, tenantId);
@@ -73,7 +73,7 @@ async function scoreNext(detector: Detector, { tx, tenantId, turn }: Given, past
     return { scored: 0, opened: 0, joined: 0 };
   }
   const now = detector.clock.now();
-  // Labels count if they were known at that time, as on the day itself.
+  // Count the labels that were known at that time, as a live batch of that day would have.
   while ((await countLabels({ tx, tenantId, now, turn, knownBy: first.activity.received_at })) > 0);
   const pass = await scoreClaimed(detector, { tx, tenantId, turn: turnOfThen(turn), claimed: past, isHistory: true });
   await saveLabels(tx, tenantId, fraudsIn(past, now));

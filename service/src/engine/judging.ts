@@ -14,7 +14,7 @@ import type { Source } from "../domain/source.ts";
 import type { Damper, TracedLead } from "./damper.ts";
 import type { Memory } from "./memory.ts";
 
-// What is kept of an event after it is judged. Its context of about a hundred values is dropped, because a batch of contexts
+// What is kept of an event after it is judged. Its context of about a hundred values is dropped, because the contexts of a batch
 // would take most of the engine's memory.
 export type Judged = {
   id_key: string;
@@ -29,8 +29,8 @@ export type Judged = {
 };
 type Hit = Omit<RuleSubject, "hits"> & { day: string };
 
-// An event that is strong enough for a case. Its judgement waits for the outcomes of earlier cases that looked like it, which are
-// read for the whole batch at once.
+// An event that is suspicious enough for a case. Its judgement waits for the outcomes of look-alikes, which are read once for the
+// whole batch.
 export type Suspended = { leads: TracedLead[]; resume: () => Judged };
 
 export function isSuspended(each: Judged | Suspended): each is Suspended {

@@ -25,7 +25,7 @@ export class Engine extends Worker {
   #scored = 0;
   #analyzeAt = analyzeFirst;
   #pagesMax = pagesMaxFirst;
-  // The tenant whose pages were scored last. The next turn goes on after it.
+  // The tenant whose page activity was scored last. The next turn continues after it.
   #pagedTenant = "";
 
   constructor(options: LoopOptions) {
@@ -42,9 +42,9 @@ export class Engine extends Worker {
       const scored = await this.#score(total, tenant_id, (detector) => scoreBatch(detector, tenant_id, this.#pagesMax));
       if (scored > batchMax / 2) behind.add(tenant_id);
     }
-    // A batch of server activity may have taken the tenant's page activity along.
+    // A batch of server activity may have included the tenant's page activity, so list again.
     await this.#scorePages(total, fromServers.length > 0 ? await this.#list(total, listTenantsWithWork) : first);
-    // History waits while the tenant's servers send more than is scored.
+    // A tenant's history waits while its servers send activity faster than it is scored.
     const importing = await this.#list(total, listTenantsImporting);
     for (const tenantId of importing.filter((each) => !behind.has(each)))
       await this.#score(total, tenantId, async (detector) => listed(await workHistory(detector, tenantId)));

@@ -5,21 +5,21 @@ import type { Database } from "../db/postgres/database.ts";
 import type { TrainingSpan } from "../db/training.ts";
 import type { Comparison, Drift, Model } from "../domain/model.ts";
 
-// To compare a challenger with what was served in a span of time.
+// Compares a challenger with what was served in a time span.
 export type ShadowJob = {
   tenantId: string;
   model: Pick<Model, "model_id" | "moment"> & { offset: number };
   span: TrainingSpan;
   threshold: number;
 };
-// To look at what a champion rated in the last 24 hours.
+// Measures the drift of a champion.
 export type DriftJob = { tenantId: string; model: Model; now: string };
 export type ThreadData = {
   address: DatabaseAddress;
   asked: { kind: "compare"; job: ShadowJob } | { kind: "watch"; job: DriftJob };
 };
 
-// Measures models in a thread, because comparing 100,000 ratings takes 1.5 s, in which no request would be answered.
+// Measures models in a thread, because comparing 100,000 ratings takes 1.5 s, during which the process could not answer requests.
 export class ThreadMeasurer {
   readonly #database: Database;
   readonly #signal: AbortSignal;
@@ -30,7 +30,7 @@ export class ThreadMeasurer {
   }
 
   async compare(job: ShadowJob): Promise<Comparison> {
-    // The thread returns what the kind of job says.
+    // The cast is safe: the kind of job decides what the thread returns.
     return (await this.#run({ kind: "compare", job })) as Comparison;
   }
 
@@ -42,7 +42,7 @@ export class ThreadMeasurer {
   async #run(asked: ThreadData["asked"]): Promise<unknown> {
     const workerData: ThreadData = { address: this.#database.address, asked };
     const thread = new Thread(new URL("./measuring-thread.ts", import.meta.url), { workerData });
-    // An error after the end must not end the process.
+    // Without a listener, an error after the result would end the process.
     thread.on("error", () => {});
     try {
       const [result] = await once(thread, "message", { signal: this.#signal });

@@ -2,7 +2,7 @@ import type { SavedMember } from "../db/case-members.ts";
 import type { CaseDocument } from "../domain/case.ts";
 import type { MemberChange } from "../domain/member.ts";
 
-// The members that a batch adds to cases, each once.
+// The members that a batch adds to cases, each only once.
 export class MemberList {
   readonly #now: string;
   readonly #members = new Map<string, SavedMember>();
@@ -17,7 +17,7 @@ export class MemberList {
   }
 
   // Links an account's case to the case of the attack that opened it. A case that was opened for another reason is not linked,
-  // because a decision about the attack must not decide it.
+  // because closing the attack's case with its members must not close it.
   link({ case_id, website_account_id: account, details }: CaseDocument): void {
     const { campaign_case_id: campaign } = details;
     if (campaign === undefined) return;

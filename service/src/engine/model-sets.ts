@@ -37,7 +37,7 @@ export class ModelSets {
       try {
         found[row.moment] = serve(parseModel(row.text), row.moment, row.model_id);
       } catch (fault) {
-        // Without its model, a tenant is served by its rules alone.
+        // Without the model, the tenant's rules alone decide.
         if (!(fault instanceof ModelFault)) throw fault;
         this.#onFault(row, fault);
       }

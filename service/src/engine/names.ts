@@ -87,8 +87,8 @@ function instrumentName(activity: Payment, key: string): string | undefined {
   return id === undefined ? undefined : keyed(id, key);
 }
 
-// The kind of browser. Versions are left out, because otherwise every browser would be of a new kind after an update. A browser
-// that says nothing about itself has no kind.
+// The kind of browser. Versions are left out. Otherwise every browser would become a new kind after an update. A browser that
+// says nothing about itself has no kind.
 function lookName({ browser, os }: EnrichedActivity, client: Client): string | undefined {
   const { screen, zone_offset_minutes: zone, locale } = client ?? {};
   return screen === undefined ? undefined : JSON.stringify([screen, zone, locale, browser, os]);

@@ -17,7 +17,7 @@ const comparedMax = 100_000;
 
 type Options = { database: Database; clock: { now: () => string }; log: Logger; signal: AbortSignal };
 
-// Compares challengers with what decided meanwhile, and promotes those that are in no way worse. The others wait for a person.
+// Compares challengers with what was served meanwhile, and promotes those without an obstacle. The others wait for a person.
 export async function measureChallengers({ database, clock, log, signal }: Options): Promise<void> {
   const now = clock.now();
   const since = new Date(Date.parse(now) - shadowDays * dayMs).toISOString();
@@ -54,8 +54,8 @@ export async function measureChallenger(
   });
 }
 
-// All activity since the challenger began that is mature. Null until that is 7 days, and until it is a day more than last time,
-// because each comparison reads all of it.
+// Returns a comparison over all mature activity since the challenger was created. Null until there are 7 days of it, and until
+// there is one more day than last time, because each comparison reads all of it.
 async function dueJob(
   database: Queryable,
   tenantId: string,
@@ -70,7 +70,7 @@ async function dueJob(
   return { tenantId, model: { model_id, moment, offset: figures.offset }, span, threshold: thresholds.score_3 };
 }
 
-// What the challenger said beside what was served.
+// Compares the challenger's ratings with what was served.
 export async function compareShadow(reader: Queryable, { tenantId, model, span, threshold }: ShadowJob): Promise<Comparison> {
   const [genuine, frauds] = [0, 1].map(() => new Thinned<Compared & { key: string }>(comparedMax, ({ key }) => key));
   for await (const rows of readTrainingRows(reader, tenantId, model.moment, span)) {
@@ -78,7 +78,7 @@ export async function compareShadow(reader: Queryable, { tenantId, model, span, 
       const { logOdds, fired, challenger } = readDecision(decision);
       if (challenger?.[0] !== shortIdOf(model.model_id)) continue;
       const [, said] = challenger;
-      // If a rule fired, the stored log-odds may be those of the rules alone.
+      // If a rule fired, the stored log-odds may be those of the rules, without the model's part.
       const chance = fired.length === 0 ? probabilityOf(said - model.offset) : null;
       const of = { key, day: event_at.slice(0, 10), account: website_account_id ?? key, isFraud: y === 1, weight };
       (y === 1 ? frauds : genuine)?.add({ ...of, chance, model: said, before: logOdds });

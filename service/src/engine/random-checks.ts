@@ -28,7 +28,7 @@ const spare = 3;
 type Clock = { now: () => string; newId: (at?: string) => string };
 type Options = { database: Database; clock: Clock; log: Logger };
 
-// Opens cases for some of yesterday's activities with a low score, for the tenants that have random checks on.
+// Opens cases for some of yesterday's activities with a low score, for tenants that have random checks turned on.
 export async function drawChecks({ database, clock, log }: Options): Promise<void> {
   const day = new Date(Date.parse(clock.now()) - dayMs).toISOString().slice(0, 10);
   for (const tenantId of await listUncheckedTenants(database, day)) {
@@ -77,7 +77,7 @@ async function openChecks({ tx, tenantId, clock }: Opening, { total, candidates 
     const end_user_is_blocked = blocked.has(website_account_id);
     const added = { document: opened.document, subject: accountSubject(website_account_id), end_user_is_blocked };
     if (!(await insertCase(tx, added))) continue;
-    // The turn is held, so only an erasure before it can have removed the activity. Then the account is gone too.
+    // This process has the turn, so the activity can only be missing if an erasure ran before. Then the account is gone too.
     if (!(await attachActivity(tx, tenantId, { ...candidate, ...ids }))) throw new Error("a chosen activity no longer exists");
     chosen.push({ candidate, case_id: ids.case_id });
     events.push(...opened.events);

@@ -9,8 +9,8 @@ import { isInShadow, isTrainingDue } from "../domain/training.ts";
 type Clock = { now: () => string; newId: (at?: string) => string };
 type Options = { database: Database; clock: Clock; log: Logger };
 
-// Queues a run for each moment that has enough to learn, of the tenants whose quiet hour it is. If two engines do it at once, one
-// run is queued. A tenant that fails does not hold up the others.
+// For tenants whose quiet hour it is, queues a run for each moment that has enough to learn from. If two engines do this at once,
+// only one run is queued. A failure for one tenant does not hold up the others.
 export async function queueDueRuns({ database, clock, log }: Options): Promise<void> {
   for (const tenantId of await listLabelledTenants(database)) {
     await queueRunsOf({ database, clock }, tenantId).catch((error: unknown) =>

@@ -33,8 +33,9 @@ const heldOutFraudsMin = 10;
 const comparedMax = 200_000;
 const small: TrainingLimits = { ...trainingLimits, treesMax: 40, leavesMax: 7 };
 
-// Trains a model on what was known at a time. First a model is trained without the last days and measured on them, then one on all
-// days. Everything but the labels of mature activity is left out: newer activity has labels only if it is a fraud.
+// Trains a model on what was known at a given time. First it trains a model without the last days and measures it on them. Then
+// it trains the model that is stored, on all days. Only mature activity is used, because newer activity is labelled only if it is
+// a fraud.
 export async function trainMoment(reader: Queryable, job: TrainingJob, onProgress: OnProgress): Promise<Trained | Untrained> {
   const { tenantId, asOf } = job;
   const from = before(asOf, spanDays * dayMs);
@@ -89,7 +90,7 @@ function run(data: Dataset, onPercent: (percent: number) => void): { model: Mode
 
 type Span = { from: string; until: string };
 
-// Null if the last days, or those before them, have too few frauds to measure anything.
+// Returns nulls if the last days, or the days before them, have too few frauds.
 async function measure(
   reader: Queryable,
   job: TrainingJob,
@@ -110,7 +111,7 @@ async function measure(
   return { comparison: compare(comparedAt(rated, offset), { from: split, until, threshold: job.threshold }), offset };
 }
 
-// The last quarter of the days that have frauds, within limits.
+// Returns the start of the held-out days: the last quarter of the time since the first fraud, within limits.
 async function splitOf(
   reader: Queryable,
   { tenantId, moment, asOf, chunkRows }: TrainingJob,
@@ -166,7 +167,7 @@ function raterOf({ prior, trees }: Model): (values: Float32Array, rules: number)
   };
 }
 
-// As many cases a day as there are now.
+// Returns the offset that gives as many cases a day as there are now.
 function placeOf(rated: readonly RatedRow[], { threshold }: TrainingJob): number {
   const days = new Set(rated.map(({ day }) => day)).size;
   const alerts = new Map<string, number>();

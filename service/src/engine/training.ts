@@ -25,7 +25,7 @@ const scheduleEveryMs = 10 * 60_000;
 type Clock = { now: () => string; newId: (at?: string) => string };
 export type TrainingOptions = { database: Database; clock: Clock; log: Logger };
 
-// Trains models one at a time, each in a thread of its own, so that detection and requests do not wait for it.
+// Trains models one at a time, each in its own thread, so that detection and requests do not have to wait.
 export class TrainingRunner extends Worker {
   readonly #options: TrainingOptions;
   #scheduledAt = -Infinity;
@@ -59,7 +59,8 @@ export class TrainingRunner extends Worker {
   }
 }
 
-// Returns false if the run failed. A failed run is begun again, here or in another process, up to `begunMax` times in all.
+// Returns false if the run failed, or if another process is training for this tenant. A failed run is started again, here or in
+// another process, up to `begunMax` times in all.
 export async function workRun(options: TrainingOptions, claimed: ClaimedRun, signal: AbortSignal): Promise<boolean> {
   const { database, clock, log } = options;
   const { tenant_id, run_id, begun, moment } = claimed;
@@ -84,7 +85,7 @@ export async function workRun(options: TrainingOptions, claimed: ClaimedRun, sig
     return true;
   } catch (error) {
     log.error({ err: error, tenant_id, run_id, moment }, "a model could not be trained");
-    if (begun >= begunMax) await fail("It could not be trained. The service's log says why.");
+    if (begun >= begunMax) await fail("The model could not be trained. The service's log says why.");
     else await putBack(begun);
     return false;
   } finally {
@@ -108,7 +109,7 @@ function runThread(data: ThreadData, hold: RunKeeper, signal: AbortSignal): Prom
       hold.keep().then((isHeld) => isHeld || stop(), stop);
     }, saveEveryMs);
     signal.addEventListener("abort", stop, { once: true });
-    // The signal may have been given before there was a listener.
+    // The signal may have been aborted before the listener was added.
     if (signal.aborted) stop();
     thread.on("message", (message: ThreadMessage) => {
       if ("progress" in message) hold.progress = message.progress;
@@ -127,7 +128,7 @@ function runThread(data: ThreadData, hold: RunKeeper, signal: AbortSignal): Prom
 class RunKeeper {
   readonly #database: Database;
   #lease: RunLease | null;
-  // Saves one after the other, because each changes the lease.
+  // Saves run one after the other, because each one changes the lease.
   #saving: Promise<void> = Promise.resolve();
   progress: RunProgress = { phase: "reading", percent: 0 };
 
@@ -144,7 +145,7 @@ class RunKeeper {
     return this.#lease !== null;
   }
 
-  // The work must save the run's ending. If the lease is lost, all that it did is rolled back.
+  // `work` must save the run's ending. If the lease was lost, everything that it did is rolled back.
   async end(work: (tx: Transaction, lease: RunLease) => Promise<boolean>): Promise<void> {
     await this.#next(async (lease) => {
       await this.#database

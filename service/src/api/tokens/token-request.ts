@@ -135,7 +135,7 @@ function formDecoded(text: string): string | null {
 
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-// No client has a key here, so even a well-formed assertion is refused. A malformed one is refused with its own reason.
+// No client has a key here, so even a well-formed assertion is rejected. A malformed one is rejected with its own reason.
 function requireAssertion(assertion: string, type: string | undefined, named: string | undefined): void {
   const subject = subjectOf(assertion);
   if (!subject) return;

@@ -1,13 +1,13 @@
 import type { Comparison, Measured } from "../../domain/model.ts";
 import { averagePrecision, calibrationError, precisionAtBudgets, rocAuc, type Scored } from "./metrics.ts";
 
-// An activity with the model's rating and the rating that decided.
+// An activity with the log-odds that the model gives (`model`) and those that decided (`before`).
 export type Compared = {
   day: string;
   account: string;
   isFraud: boolean;
   weight: number;
-  // The chance of fraud that the model gives; null if it is not known.
+  // The probability of fraud according to the model; null if not known.
   chance: number | null;
   model: number;
   before: number;
@@ -16,7 +16,7 @@ export type Compared = {
 type Side = "model" | "before";
 export type ComparisonSpan = { from: string; until: string; threshold: number };
 
-// Both get the same number of alerts a day: as many as what decided had, but at least one.
+// Both sides get the same number of alerts a day: as many as there were before, but at least one.
 export function compare(rows: readonly Compared[], { from, until, threshold }: ComparisonSpan): Comparison {
   const byDay = Map.groupBy(rows, ({ day }) => day);
   const days = Math.max(byDay.size, 1);
@@ -79,14 +79,14 @@ function short(value: number | null): number | null {
 
 export type Unplaced = { day: string; account: string; weight: number; score: number; isHeld: boolean; rules: number };
 
-// How much to add to a model's log-odds, so that the threshold gives about as many cases a day as wanted. The log-odds of a model
-// are those of a calibrated chance, which thresholds made for the weights of rules would hardly ever reach.
+// Returns what to add to a model's log-odds so that the threshold gives about the wanted number of cases a day. The log-odds of a
+// model are those of a calibrated probability, which hardly ever reach thresholds that were made for the weights of rules.
 export function offsetFor(
   rows: readonly Unplaced[],
   { wantedPerDay, threshold }: { wantedPerDay: number; threshold: number },
 ): number {
   const highest = new Map<string, { score: number; weight: number }>();
-  // Alerts whatever the model says.
+  // Subjects that get an alert whatever the model says.
   const certain = new Map<string, number>();
   const days = new Set<string>();
   for (const { day, account, weight, score, isHeld, rules } of rows) {

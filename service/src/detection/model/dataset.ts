@@ -5,7 +5,7 @@ import { cappedWeights } from "./guards.ts";
 import { TrainingSample } from "./sample.ts";
 import { numberOf } from "./serving.ts";
 
-// The order of network numbers means nothing.
+// Network numbers (ASN) have no meaningful order.
 const unordered = new Set(["04"]);
 export const modelFields: readonly string[] = numericCodes.filter((code) => !unordered.has(code));
 
@@ -14,8 +14,7 @@ const zeros = Float32Array.from(modelFields, (code) => numberOf(findPlaceOf(code
 const codeCharacters = 2;
 
 export type ReadDecision = {
-  // The sum of the rules and the log-in ratio, as the model rates it: without the model's part, and before earlier false
-  // positives took anything away.
+  // The sum of the rules and the log-in ratio, as the model reads it: without the model's part and without damping.
   rules: number;
   // The log-odds that decided at that time.
   logOdds: number;
@@ -68,7 +67,7 @@ export type LabelledDecision = {
 };
 
 const fraudsMax = 100_000;
-// A random check may stand for thousands of activities. With its full weight, one fraud would be most of what a model learns.
+// A random check may stand for thousands of activities. With its full weight, one fraud would outweigh all others in training.
 const fraudWeightMax = 20;
 
 type Fraud = LabelledDecision & { read: ReadDecision };
@@ -94,7 +93,7 @@ export class Dataset {
     return this.#frauds.seen;
   }
 
-  // From the first to the last day with a fraud.
+  // The number of days from the first to the last fraud.
   get fraudSpanDays(): number {
     const days = [...this.#fraudDays].toSorted();
     const [first, last] = [days[0], days.at(-1)];

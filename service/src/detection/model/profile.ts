@@ -38,7 +38,7 @@ function sharesOf(values: ArrayLike<number>, weights: ArrayLike<number>, limits:
   return sums.map((sum) => (total === 0 ? 0 : Number((sum / total).toPrecision(4))));
 }
 
-// The population stability index of each field. Below 0.1 is usual, above 0.25 is another population.
+// The population stability index of each field. Below 0.1 is usual. Above 0.25, the population has changed.
 export function stabilityOf(profile: Profile, valuesOf: (code: string) => Float32Array): Record<string, number> {
   return Object.fromEntries(
     Object.entries(profile).map(([code, { limits, shares }]) => {

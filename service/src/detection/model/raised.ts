@@ -10,9 +10,9 @@ const establishedMinutes = 7 * 24 * 60;
 const newAccountsPerCase = 5;
 const agePlace = modelFields.indexOf(findPlace("account.age_minutes")?.code ?? "");
 
-// How many cases a model has caused: the number of accounts with activity that the rules alone would not have found. Anybody can
-// open accounts and make them look fraudulent, so only a fifth of new accounts counts. Otherwise a handful of them could get the
-// model retired.
+// Counts the cases that a model has caused: the accounts with activity that the rules alone would not have found. Anybody can
+// open accounts and make them look fraudulent. So five new accounts count as one: otherwise a dozen of them could get the model
+// retired.
 export function countRaised(rows: readonly Raised[]): number {
   const accounts = new Map<string, boolean>();
   for (const { account, decision } of rows) {

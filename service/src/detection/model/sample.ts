@@ -26,7 +26,7 @@ export type TrainingRows = {
 };
 
 const chunkRows = 1024;
-// One of 100,000 labels that together count as one.
+// The weight of one of 100,000 labels that together count as one.
 const weightMin = 1e-6;
 const weightMax = 1e6;
 export const fieldsMax = 256;
