@@ -23,7 +23,7 @@ test("import: a table of payments is checked by a dry run, which changes nothing
   const dry = await run(own, [file, ...map, "--dry-run"]);
   expect(dry).toMatchObject({ code: 0, err: "" });
   expect(dry.out.split("\n")).toEqual([
-    `4 lines: 3 activities, from ${daysAgo(9)} to ${daysAgo(7)}, 1 known frauds, 0 bad`,
+    `4 lines: 3 activities, from ${daysAgo(9)} to ${daysAgo(7)}; known frauds: 1; bad lines: 0`,
     "  payment  3",
     expect.stringContaining(`1 of 4 activities are from before ${daysAgo(89).slice(0, 10)} and are left out`),
     "Nothing was imported.",
@@ -34,13 +34,13 @@ test("import: a table of payments is checked by a dry run, which changes nothing
   expect(real).toMatchObject({
     code: 0,
     err: expect.stringContaining("1 of 4 activities are from before"),
-    out: "3 activities imported, 0 were already stored; the file contains 1 known frauds\n",
+    out: "activities imported: 3; already stored: 0; known frauds in the file: 1\n",
   });
   expect([...(await decidedOf(own)).keys()].toSorted()).toEqual(["2", "3", "4"]);
   expect(await listed(own)).toMatchObject([{ activity_id: "3", source: "api", known_at: daysAgo(1) }]);
   expect(await own.list()).toEqual([]);
   const again = await run(own, [file, ...map, "--no-report"]);
-  expect(again.out).toContain("0 activities imported, 3 were already stored");
+  expect(again.out).toContain("activities imported: 0; already stored: 3");
   expect(await countRows(own, "activities")).toBe(3);
   expect(await countRows(own, "model_runs")).toBe(0);
 });
@@ -74,7 +74,7 @@ test("import: a run that was interrupted before it started the scoring is comple
   const activities = [{ ...sent, amount: 10, currency: "EUR", fraudulent: false }];
   expect((await own.call("POST", "/imports", { body: { activities } })).status).toBe(202);
   const file = write("rest.csv", [header, `1,${daysAgo(5)},ann,shop,10,0`, `2,${daysAgo(4)},ann,shop,11,0`]);
-  expect((await run(own, [file, ...map, "--no-report"])).out).toContain("1 activities imported, 1 were already stored");
+  expect((await run(own, [file, ...map, "--no-report"])).out).toContain("activities imported: 1; already stored: 1");
   expect(await statusOf(own)).toMatchObject({ waiting: 0, is_running: false });
   expect(await countRows(own, "activities")).toBe(2);
 });

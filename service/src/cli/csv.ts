@@ -23,7 +23,7 @@ class CsvReader {
   #fields: string[] = [];
   #length = 0;
   #field = "";
-  // "quote" is inside a quoted field; "after" is behind a quote that ends the field, or is the first of two.
+  // "quote": inside a quoted field. "after": after a quote that either ends the field or is the first of a doubled quote.
   #state: "plain" | "quote" | "after" = "plain";
   // Text before the end of the header is known.
   #head = "";

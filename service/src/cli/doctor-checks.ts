@@ -22,7 +22,7 @@ const filesMin = 1_024;
 const nodeMin = 24;
 const clockOffMaxMs = 5_000;
 const waitingMaxMs = 60_000;
-// Server activity does not wait for page activity, so it is late much earlier.
+// Server activity does not wait for page activity, so it counts as late much sooner.
 const serverWaitingMaxMs = 10_000;
 
 export function ok(name: string, detail: string): Check {
@@ -189,7 +189,7 @@ export function checkEngine({ unscored, oldest, oldestOfServers }: Waiting, now 
   return fail(
     "engine",
     `it is behind: ${detail}`,
-    "if no process runs whose ROLES include engine, start one; otherwise look in its log for errors, and give the machine more CPU or start another engine",
+    "if no process is running whose ROLES include engine, start one; otherwise check its log for errors, and give the machine more CPU or start another engine",
   );
 }
 

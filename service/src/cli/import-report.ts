@@ -25,7 +25,8 @@ const momentWords: Record<Moment, string> = {
   value: "payments and transfers",
 };
 
-// What the rules and a first model would find in the user's own data. The model becomes a challenger and is not promoted here.
+// Reports what the rules and a first model would find in the user's own data. The model becomes a challenger. It is not promoted
+// here.
 export async function reportOn(
   client: CasehoundClient,
   { from, until }: { from: string; until: string },
@@ -95,7 +96,7 @@ const perDay = (cases: number) => `${cases.toLocaleString("en", { maximumFractio
 export function reportText(report: ImportReport): string {
   const { from, until, days, activities, frauds, found, cases, models } = report;
   const head = `Your history, ${from.slice(0, 10)} to ${until.slice(0, 10)}: ${count(days)} days, ${count(activities)} activities, ${count(frauds)} known frauds`;
-  const none = "  It contains no known frauds, so the share of frauds that would be found is not known.";
+  const none = "  It contains no known frauds, so it is not known what share of frauds would be found.";
   const rules = `  Today's rules would find ${count(found)} of ${count(frauds)} known frauds (${percent(found / frauds)}) and open ${perDay(cases / days)}.`;
   const quiet = `  Today's rules would open ${perDay(cases / days)}.`;
   return [head, ...(frauds === 0 ? [none, quiet] : [rules]), ...models.flatMap(modelLines)].join("\n");
@@ -108,7 +109,7 @@ function modelLines({ moment, reason, model }: Trained): string[] {
   const state = `  It is model ${model.model_id.slice(0, 12)}, trained on ${count(rows)} activities with ${count(frauds)} frauds. Its state is ${model.state.toLowerCase()}.`;
   if (!measured)
     return [
-      `${what} was trained, but cannot be measured. That needs 10 known frauds in the last days, and 50 before them.`,
+      `${what} was trained, but could not be measured. To measure it, 10 known frauds in the last days and 50 before them are needed.`,
       state,
     ];
   const days = measured.days.length;

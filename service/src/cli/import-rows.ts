@@ -22,7 +22,7 @@ const isMember = (name: string) => members.includes(name) || /^attributes\..+$/.
 type Origin = { column: string } | { constant: string };
 export type ColumnMap = Map<string, Origin>;
 
-// Reads --map: the file's own names of columns and constants, as in "amount=Total,instrument.bin=Bin,type=:payment".
+// Reads --map: the column or the constant for each member, as in "amount=Total,instrument.bin=Bin,type=:payment".
 export function readColumnMap(texts: readonly string[]): ColumnMap {
   const pairs = texts.flatMap((text) => text.split(",")).filter((pair) => pair.trim() !== "");
   return new Map(
@@ -32,7 +32,7 @@ export function readColumnMap(texts: readonly string[]): ColumnMap {
       const value = rest.join("=").trim();
       if (!isMember(member) || value === "" || value === ":")
         throw new UsageFault(
-          `--map must be like amount=Total, or type=:payment for a constant, with one of ${members.join(", ")} or attributes.<name>: ${pair}`,
+          `--map must be like amount=Total, or like type=:payment for a constant, not ${pair}. Members: ${members.join(", ")}, attributes.<name>`,
         );
       return [member, value.startsWith(":") ? { constant: value.slice(1) } : { column: value }];
     }),
@@ -48,8 +48,8 @@ export type ImportSettings = {
 export type Parsed = { past: PastActivity } | { fault: string };
 type Reader<T> = (given: T) => Parsed;
 
-// One activity in the API's format. If it has no id, the id is computed from the text of its line. So it is imported once,
-// however often the file is read.
+// Returns a function that turns a line of JSON into an activity. If it has no id, the id is computed from the text of the line.
+// So it is imported once, however often the file is read.
 export function lineReader(settings: ImportSettings): Reader<string> {
   return (text) => {
     try {
@@ -88,7 +88,7 @@ export function recordReader(
       const fault = put(draft, member, valueOf(fields));
       if (fault !== null) return { fault };
     }
-    // The date of a chargeback means that there was one.
+    // If there is a date of a chargeback, there was a chargeback.
     if (!has("fraudulent") && draft["known_at"] !== undefined) draft["fraudulent"] = true;
     return checked(draft, JSON.stringify(fields), settings);
   };
@@ -96,7 +96,7 @@ export function recordReader(
 
 type Draft = Record<string, unknown>;
 
-// Returns a fault, or null. An empty cell is left out.
+// Sets a member from a cell, unless the cell is empty. Returns what is wrong with the cell, or null.
 function put(draft: Draft, member: string, text: string): string | null {
   if (text === "") return null;
   const value = readValue(member, text);
@@ -148,7 +148,7 @@ function checked(draft: Draft, content: string, { slug, nowMs, knownAfterDays }:
   if (faults.length > 0) return { fault: wordsOfFaults(faults) };
   if (past.fraudulent !== true || past.known_at !== undefined) return { past };
   const known = (parseTime(past.occurred_at) ?? 0) + knownAfterDays * dayMs;
-  // A recent fraud is known as of now. The service sets this time itself.
+  // A fraud of the last days is known as of now. The service sets that time itself.
   return known > nowMs ? { past } : { past: { ...past, known_at: new Date(known).toISOString() } };
 }
 

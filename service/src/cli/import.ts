@@ -22,7 +22,7 @@ function formatOf(file: string, options: Options): FileFormat {
   const guessed = { csv: "csv", tsv: "csv", txt: "csv", jsonl: "jsonl", ndjson: "jsonl", json: "jsonl" }[ending];
   const format = readOneOf(options, "format", formats) ?? formats.find((each) => each === guessed);
   if (format === undefined)
-    throw new UsageFault(`${file} ends neither in .csv nor in .jsonl: use --format csv or --format jsonl`);
+    throw new UsageFault(`the name of ${file} ends neither in .csv nor in .jsonl: add --format csv or --format jsonl`);
   return format;
 }
 
@@ -31,14 +31,14 @@ async function check({ positionals, options }: Omit<Call, "store">): Promise<voi
   const map = readColumnMap(mapsOf(options));
   knownAfter(options);
   if (formatOf(file, options) === "jsonl" && map.size > 0)
-    throw new UsageFault("--map is only for CSV: in JSON Lines, each line names its own members");
+    throw new UsageFault("--map is only for CSV: in JSON lines, each line names its members itself");
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new UsageFault(`${file} is not a file`);
 }
 
 type Sent = { accepted: number; duplicates: number; reused: number; too_old: number };
 
-// First the whole file is checked, then it is sent, then the service scores it in order of time. Each activity is stored once, so
-// after a failure at any point the same command continues the import.
+// First the whole file is checked, then it is sent, and then the service scores it in order of time. Each activity is stored only
+// once. So after a failure at any point, running the same command again continues the import.
 async function importHistory(call: ApiCall): Promise<Outcome> {
   const { client, positionals, options, slug, terminal } = call;
   const file = positionals[0] ?? "";
@@ -102,7 +102,7 @@ async function sendAll({ client }: ApiCall, given: ImportFile, keptFrom: string)
   return sent;
 }
 
-// Also scores what an earlier run sent before it was interrupted.
+// Also scores what an interrupted run sent earlier.
 async function scoreAll({ client, terminal }: ApiCall): Promise<void> {
   const progress = new Progress();
   const beganMs = Date.now();
@@ -112,7 +112,7 @@ async function scoreAll({ client, terminal }: ApiCall): Promise<void> {
     for (;;) {
       const { waiting, is_running: isRunning } = await client.getImport();
       if (waiting === 0 && !isRunning) return;
-      // The import ended just as more activity was added.
+      // The import ended just before more activity was stored, so start it again.
       if (!isRunning) await client.startImport();
       if (waiting !== last.waiting) last = { waiting, atMs: Date.now() };
       if (Date.now() - last.atMs > stuckMs) {
@@ -147,7 +147,7 @@ function checkedText(checked: Checked, keptFrom: string): string {
   const { lines, activities, types, frauds, too_old, from, until, bad, bad_first } = checked;
   const span = from === null || until === null ? "" : `, from ${from} to ${until}`;
   return [
-    `${count(lines)} lines: ${count(activities)} activities${span}, ${count(frauds)} known frauds, ${count(bad)} bad`,
+    `${count(lines)} lines: ${count(activities)} activities${span}; known frauds: ${count(frauds)}; bad lines: ${count(bad)}`,
     ...Object.entries(types).map(([type, of]) => `  ${type}  ${count(of)}`),
     ...(too_old > 0 ? [tooOldText(checked, keptFrom)] : []),
     ...(bad > 0 ? ["bad:"] : []),
@@ -158,21 +158,21 @@ function checkedText(checked: Checked, keptFrom: string): string {
 
 function sentLines({ frauds, bad }: Checked, { accepted, duplicates, reused, too_old }: Sent): string[] {
   return [
-    `${count(accepted)} activities imported, ${count(duplicates)} were already stored; the file contains ${count(frauds)} known frauds`,
+    `activities imported: ${count(accepted)}; already stored: ${count(duplicates)}; known frauds in the file: ${count(frauds)}`,
     ...(reused > 0
       ? [
-          `${count(reused)} of those have the id of an activity with different content and were left out: are the values of activity_id unique?`,
+          `left out, because the id belongs to a stored activity with different content: ${count(reused)} (are the values of activity_id unique?)`,
         ]
       : []),
-    ...(too_old > 0 ? [`${count(too_old)} became too old during the import and were left out`] : []),
-    ...(bad > 0 ? [`${count(bad)} bad lines were left out`] : []),
+    ...(too_old > 0 ? [`left out, because they became too old during the import: ${count(too_old)}`] : []),
+    ...(bad > 0 ? [`bad lines left out: ${count(bad)}`] : []),
   ];
 }
 
 export const importCommand: Command = {
   name: "import",
   usage: "import <file.csv|file.jsonl> [--map <member>=<column>,...] [--dry-run]",
-  summary: "imports activity from before you started to use Casehound. Casehound learns what is usual from it and opens no case",
+  summary: "imports activity from before you started to use Casehound, which learns from it what is usual and opens no cases",
   positionals: { min: 1, max: 1 },
   options: {
     ...apiOptions,
@@ -184,9 +184,9 @@ export const importCommand: Command = {
     format: { type: "string", describe: "csv or jsonl (default: from the file's extension)", values: formats },
     "known-after": {
       type: "string",
-      describe: "how many days after a fraud it was known, if the file gives no known_at (default 7)",
+      describe: "if the file gives no known_at: how many days after it happened a fraud became known (default 7)",
     },
-    "skip-bad": { type: "boolean", describe: "leaves out bad lines; without it, one bad line stops the import" },
+    "skip-bad": { type: "boolean", describe: "leaves out bad lines; without this option, one bad line stops the import" },
     "dry-run": { type: "boolean", describe: "checks the whole file and says what would be imported, but changes nothing" },
     "no-report": { type: "boolean", describe: "trains no model and prints no report on your known frauds" },
   },

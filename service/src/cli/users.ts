@@ -57,7 +57,7 @@ async function create(call: Call): Promise<Outcome> {
   return { result, text: `${rows(result)}\nThe link works once and is shown only once.` };
 }
 
-// For a first admin who has lost the link that the start of the service prints.
+// For a first admin who has lost the link that the service prints when it starts.
 async function setUp(call: Call): Promise<Outcome> {
   const { slug } = await requireTenant(call);
   const wanted = { publicUrl: await call.store.publicUrl(), now: clock.now() };
@@ -65,7 +65,7 @@ async function setUp(call: Call): Promise<Outcome> {
   if (!link)
     throw new Failure(
       "item-already-exists",
-      `tenant ${slug} already has users: user create <email> --role admin invites another admin`,
+      `tenant ${slug} already has users: to invite another admin, run user create <email> --role admin`,
     );
   const result = { tenant: slug, link: link.url, expires_at: link.expires_at };
   return {
