@@ -117,7 +117,7 @@ test("models: random checks are set by their number a day, and their outcomes sa
   const { page, tenant } = visitor;
   await visitor.goto(path);
   const section = page.getByRole("region", { name: "Random checks" });
-  await section.getByText("Not known. There were no random checks.").waitFor();
+  await section.getByText("Not known, because there were no random checks.").waitFor();
   const field = section.getByLabel("Checks a day");
   await field.fill("101");
   await section.getByText("A whole number from 0 to 100").waitFor();
@@ -136,7 +136,7 @@ test("models: random checks are set by their number a day, and their outcomes sa
   await expect
     .poll(() => estimates.allInnerTexts(), patience)
     .toEqual([
-      "Of all fraudulent payments and transfers, about 92% are found (at least 69% with 95% probability), from 9 checks. About 6 were missed. 1 more check is waiting for a decision.",
+      "Of all fraudulent payments and transfers, about 92% are found (at least 69% with 95% confidence), from 9 checks. About 6 were missed. 1 more check is waiting for a decision.",
     ]);
   expect(await axeFindings(page)).toEqual([]);
   expect(visitor.complaints).toEqual([]);

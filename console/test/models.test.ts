@@ -161,7 +161,7 @@ test("models: if the champion has drifted, a banner names the fields; otherwise 
   await visitor.goto(path);
   const banner = page.getByRole("status").filter({ hasText: "differ from what the champion learned" });
   await banner.filter({ hasText: "Amount" }).waitFor();
-  await page.getByText("Fields that moved most").click();
+  await page.getByText("Fields that changed most").click();
   const fields = page.getByRole("list", { name: "Drift by field" }).getByRole("listitem");
   await expect
     .poll(() => fields.allTextContents(), patience)

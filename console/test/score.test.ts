@@ -165,7 +165,7 @@ test("thresholds: a number of cases a day is previewed before it is set, and a r
   await section.getByLabel("Cases a day").fill("7");
   await section.getByLabel("Cases a day").press("Enter");
   const preview = section.getByRole("group", { name: "Preview of 7 cases a day" });
-  await preview.getByText(/this would have given/).waitFor();
+  await preview.getByText(/these thresholds would have given/).waitFor();
   expect(await axeFindings(page)).toEqual([]);
   expect(await read()).toMatchObject({ score_3: 2.5, thresholds_version: 1 });
   await preview.getByRole("button", { name: "Set these thresholds" }).click();

@@ -58,7 +58,10 @@ test("import: killed again and again, and then completed, it gives the same deci
     expect((await ended).code).toBeNull();
   }
   const last = await runCli(argsFor(killed), env());
-  expect(last).toMatchObject({ code: 0, out: expect.stringContaining(`activities imported: 0; already stored: ${lines.toLocaleString("en")};`) });
+  expect(last).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(`activities imported: 0; already stored: ${lines.toLocaleString("en")};`),
+  });
   expect(await countRows(killed, "activities")).toBe(lines);
   expect(await resultOf(killed)).toEqual(await resultOf(whole));
   expect(await killed.list()).toEqual([]);

@@ -81,9 +81,10 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
             onChange={(event) => setForMembers(event.target.checked)}
           />
           <span>
-            Decide the same for {entered === 1 ? "the account that was entered" : `all ${entered} accounts that were entered`}
+            Apply the same outcome to{" "}
+            {entered === 1 ? "the account that was entered" : `all ${entered} accounts that were entered`}
             <span className="block text-xs text-faint">
-              Also closes the open cases that this attack opened. Cases that were opened for another reason stay open.
+              This also closes the open cases that this attack opened. Cases that were opened for another reason stay open.
             </span>
           </span>
         </label>

@@ -37,7 +37,7 @@ export function tellClosedBefore(closed: Case): void {
   });
 }
 
-// A bulk close knows only the rows of the list, which do not name what a case is about.
+// A bulk close knows only the rows of the list, which do not contain the subject of a case.
 function nameOf({ website_account_id: account, details }: ClosedCase): string {
   return subjectCaseName(account, details?.subject);
 }

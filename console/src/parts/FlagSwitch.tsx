@@ -22,7 +22,7 @@ export function FlagSwitch({ flag, isOn, isAllowed, onPress }: Props) {
       onClick={onPress}
       className={`no-print inline-flex h-8 items-center gap-1.5 rounded-md border px-2.5 text-sm font-medium disabled:opacity-60 ${look}`}
     >
-      {/* Without it, a flag that is off would read as the state of the account. */}
+      {/* Without the switch, the name of a flag that is off would look as if the flag were set. */}
       <SwitchTrack isOn={isOn} tone="bad" />
       {icon}
       {name}

@@ -29,7 +29,7 @@ export function RandomCheckMark({ isShort = false }: { isShort?: boolean }) {
 
 type Row = Pick<CaseListItem, "case_id" | "website_account_id" | "overall_risk_score" | "primary_fraud_label">;
 
-// A random check has a fraud label too, because every case has one. It would read as an accusation, so the mark replaces it.
+// A random check has a fraud label, because every case has one. The label would look like an accusation, so the mark replaces it.
 export function CaseLabel({ row, isShort = false }: { row: Row; isShort?: boolean }) {
   const { queries } = useWorkspace();
   const mayBeCheck = row.overall_risk_score < suspiciousScore;

@@ -18,11 +18,11 @@ export const memberWords: Record<CaseMember["state"], string> = {
   entered: "Entered",
 };
 
-// What a case is about: an account, a source, a payee, an instrument or a campaign. Cases from before subjects were stored name
-// none.
+// What a case is about: an account, a source, a payee, an instrument or a campaign. Older cases without an account may have no
+// subject.
 export function subjectName(account: string, subject: CaseSubject | undefined): string {
   if (account !== unknownAccount || !subject) return accountName(account);
-  // A campaign's id is its rule and its start.
+  // The id of a campaign consists of its rule and its start, so it is not shown.
   return subject.kind === "campaign" ? kindWords.campaign : `${kindWords[subject.kind]} ${subject.id}`;
 }
 

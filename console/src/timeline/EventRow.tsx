@@ -69,7 +69,7 @@ const labelWords: Record<Label["source"], string> = {
   account_report: "guessed from a report about the account",
 };
 
-// Whether it was a fraud, and who says so.
+// Says whether the activity was a fraud, and who decided that.
 function LabelMark({ label }: { label: Label | undefined }) {
   if (!label) return null;
   const { fraudulent, source, known_at, case_id } = label;

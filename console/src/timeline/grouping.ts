@@ -30,14 +30,14 @@ export function groupsOf(sessions: readonly Session[], activities: readonly Scor
   return [...known, ...others].toSorted((a, b) => Date.parse(a.lastAt) - Date.parse(b.lastAt));
 }
 
-// Activities with the same time stay in the given order, so pages of the API, which are newest first, must be reversed before.
+// Activities with the same time keep the given order. So the caller must reverse pages of the API, which are newest first.
 export function inOrder(activities: readonly ScoredActivity[]): ScoredActivity[] {
   const once = new Map(activities.map((each) => [each.activity_id, each]));
   return [...once.values()].toSorted((a, b) => Date.parse(a.occurred_at) - Date.parse(b.occurred_at));
 }
 
-// The evidence of a case: the score that each decision has there. One activity can be evidence in several cases with different
-// scores, and it names only one of them.
+// The evidence of a case, with the score that each decision has in this case. One activity can be evidence in several cases, with
+// different scores, but it names only one of them.
 export type CaseEvidence = { caseId: string; scores: ReadonlyMap<string, number> };
 
 // Whether the activity produced evidence. For a case, evidence of another case in the same session does not count.
@@ -51,7 +51,7 @@ export function scoreIn(evidence: CaseEvidence | undefined, { prediction_id = ""
   return evidence?.scores.get(prediction_id) ?? score;
 }
 
-// Whether the activity does not speak against anybody although it is in a case. A random check is such a case.
+// Whether the activity is in a case although it is not suspicious, as in a random check.
 export function isHarmless(activity: ScoredActivity, evidence: CaseEvidence | undefined): boolean {
   return scoreIn(evidence, activity) < suspiciousScore;
 }

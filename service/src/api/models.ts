@@ -180,7 +180,8 @@ export const modelOperations: Operation[] = [
     scope: "manage:models",
     tag,
     summary: "Set which rules a model may overrule",
-    description: "A model may raise a score even if no rule fired. It may lower a score only if every rule that fired is released.",
+    description:
+      "A model may raise a score even if no rule fired. It may lower a score only if every rule that fired is released.",
     body: ModelSettings,
     success: { status: 200, description: "The settings after the change", schema: ModelSettings },
     problems: ["transaction-contended"],

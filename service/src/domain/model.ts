@@ -19,9 +19,16 @@ const Share = Type.Union([Type.Number(), Type.Null()]);
 // How well a score separated frauds from honest activity.
 const Measured = Type.Object(
   {
-    auc: { ...Share, description: "The probability that a fraud scores higher than an honest activity. Null if there are no frauds, or nothing else." },
+    auc: {
+      ...Share,
+      description:
+        "The probability that a fraud scores higher than an honest activity. Null if there are no frauds, or nothing else.",
+    },
     average_precision: Share,
-    recall: { ...Share, description: "The share of all frauds that get an alert, if `model` and `before` get the same number of alerts a day." },
+    recall: {
+      ...Share,
+      description: "The share of all frauds that get an alert, if `model` and `before` get the same number of alerts a day.",
+    },
     precision: { ...Share, description: "The share of these alerts that are frauds." },
     cases_per_day: Type.Number({ description: "How many accounts a day reach the threshold of score 3." }),
   },

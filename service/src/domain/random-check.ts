@@ -12,7 +12,9 @@ const Recall = Type.Object(
     checks: Type.Integer({ description: "How many activities were chosen at random." }),
     decided: Type.Integer({ description: "How many of their cases were closed as confirmed fraud or as false positive." }),
     frauds: Type.Integer({ description: "How many of their cases were closed as confirmed fraud." }),
-    found: Type.Integer({ description: "How many activities since the first check had a score of 3 or more and are known frauds." }),
+    found: Type.Integer({
+      description: "How many activities since the first check had a score of 3 or more and are known frauds.",
+    }),
     missed: Type.Union([Type.Number(), Type.Null()], {
       description: "The estimated number of frauds with a lower score. Null if no check is decided.",
     }),

@@ -9,7 +9,7 @@ import { Section } from "./Section.tsx";
 
 const count = new Intl.NumberFormat();
 
-// The accounts of an attack. They are its victims, or it created them, so the section accuses nobody.
+// The accounts of an attack. The attack tried, entered or created them, so the section does not present them as suspects.
 export function Members({ found }: { found: Case }) {
   const { queries } = useWorkspace();
   const { members } = found.details;
@@ -56,7 +56,7 @@ export function PartOfAttack({ found }: { found: Case }) {
   if (caseId === undefined) return null;
   return (
     <p className="mt-3 text-soft">
-      It belongs to an attack on many accounts:{" "}
+      This case belongs to an attack on many accounts:{" "}
       <Link to="/cases/$caseId" params={{ caseId }} className="text-accent hover:underline">
         Show the case of the attack
       </Link>

@@ -12,7 +12,7 @@ export function RandomCheckWords() {
   );
 }
 
-// Takes the place of the reasons, because there are none.
+// Shown instead of the reasons, because there are none.
 export function RandomCheckWhy() {
   return (
     <Section title="Why" aside={<GuideLink page="investigators#random-checks" about="random checks" />}>
@@ -21,7 +21,7 @@ export function RandomCheckWhy() {
   );
 }
 
-// In a random check that suspicious activity was added to.
+// Shown in a random check to which suspicious activity was added.
 export function WasRandomCheck({ found: { details } }: { found: Case }) {
   if (!details.random_check || isRandomCheck(details)) return null;
   return <p className="mt-3 text-soft">The case was opened as a random check. The suspicious activity was added later.</p>;

@@ -4,7 +4,7 @@ import { Such } from "../../parts/Such.tsx";
 import { evidenceOf } from "./Evidence.tsx";
 import { signedWords, totalOf } from "./parts.ts";
 
-// What the score of a case means: the sum that the breakdown also shows, and how often an activity with this score was a fraud.
+// Explains the score of a case: the total that the breakdown also shows, and how many activities with this score were frauds.
 export function ScoreFacts({ found }: { found: Case }) {
   const [strongest] = evidenceOf(found);
   if (isRandomCheck(found.details)) return null;

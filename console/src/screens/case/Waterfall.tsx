@@ -9,8 +9,8 @@ import { isReport, partsOf, rulesElsewhere, shownParts, signedWords, totalOf, ty
 
 type Props = { occurrence: FraudOccurrence; caseId: string };
 
-// Shows what raised and lowered the score. Raw activity is kept only for a while. If the decision is gone, the evidence still says
-// what counted, but not where the thresholds were.
+// Shows what raised and lowered the score. Decisions are kept only as long as raw activity. If the decision is gone, the evidence
+// still says what counted, but not where the thresholds were.
 export function Waterfall({ occurrence, caseId }: Props) {
   const { queries } = useWorkspace();
   const read = useQuery({ ...queries.decision(occurrence.prediction_id), retry: false });
@@ -25,7 +25,7 @@ export function Waterfall({ occurrence, caseId }: Props) {
     <>
       <Bars parts={parts} occurrence={occurrence} thresholds={isReport(occurrence) ? null : (decision?.thresholds ?? null)} />
       {isReport(occurrence) && <Note>A fraud report always has score 5.</Note>}
-      {isLimited(occurrence, decision) && <Note>What a page claims has a score of at most 3.</Note>}
+      {isLimited(occurrence, decision) && <Note>A page's claims have a score of at most 3.</Note>}
       {decision && <Elsewhere occurrence={occurrence} decision={decision} caseId={caseId} />}
     </>
   );

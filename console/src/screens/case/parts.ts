@@ -19,7 +19,7 @@ export function partsOf({ explanation }: FraudOccurrence, decision: Decision | n
   return parts.toSorted((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group) || rankOf(b) - rankOf(a));
 }
 
-// A model's parts begin with its base and end with the sum of everything that is too small to be named.
+// A model's parts begin with its base and end with the sum of all smaller parts.
 function rankOf({ name, value }: Part): number {
   return name === baseWords ? Infinity : name === otherWords ? -Infinity : value;
 }
@@ -46,7 +46,7 @@ function partOf(group: Group, { feature, plain_name, description, shap_value }: 
   return { group, name: fixedWords[feature] ?? plain_name, words: description, value: shap_value };
 }
 
-// A model that would have lowered the score, but may not, adds nothing. Its parts sum to 0.
+// If a model may not lower the score because of a rule, its parts sum to 0. They are shown all the same.
 function heldParts({ model }: Decision): Part[] {
   if (model?.log_odds !== 0) return [];
   return model.contributions.map(({ name, plain_name, log_odds }) => ({
@@ -78,7 +78,7 @@ function thousandths(contributors: readonly Contributor[]): number {
   return contributors.reduce((sum, each) => sum + Math.round(each.shap_value * 1000), 0);
 }
 
-// Never -0, which is not equal to 0 everywhere.
+// Adding 0 turns -0 into 0.
 function hundredths(sum: number): number {
   return Math.round(sum / 10) + 0;
 }
@@ -89,7 +89,7 @@ export function totalOf({ explanation }: FraudOccurrence): number {
   return hundredths(thousandths(all));
 }
 
-// Each part in hundredths, rounded so that what is shown adds up to the shown total.
+// Returns each part in hundredths, rounded so that the shown parts add up to the shown total.
 export function shownParts(parts: readonly Part[]): number[] {
   let sum = 0;
   return parts.map(({ value }) => {

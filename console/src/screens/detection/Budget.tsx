@@ -33,7 +33,7 @@ export function Budget({ stored }: { stored: Thresholds }) {
     <Section title="From a budget" aside={<GuideLink page="models#thresholds-from-a-budget" about="the budget" />}>
       <p className="mb-3 max-w-[46rem] text-soft">
         {stored.cases_per_day === undefined
-          ? "Say how many cases a day you can work on, and the thresholds are computed from the last 28 days."
+          ? "Enter how many cases a day you can work on. The thresholds are then computed from the last 28 days."
           : `The thresholds were computed for ${cases.format(stored.cases_per_day)} cases a day. They do not change automatically.`}
         {!mayManage && " Only leads and admins can change them."}
       </p>
@@ -74,7 +74,7 @@ function Preview({ stored, computed, wanted, onDone }: PreviewProps) {
     try {
       await desk.outbox.deliver("Saving the thresholds", () => client.call("updateThresholds", { body }));
     } catch (error) {
-      // Somebody else changed them. The table then shows theirs.
+      // Somebody else changed the thresholds, so show the new ones.
       if (error instanceof ProblemError && error.type === "item-version-conflict")
         await cache.invalidateQueries({ queryKey: ["thresholds"] });
       throw error;
@@ -86,7 +86,7 @@ function Preview({ stored, computed, wanted, onDone }: PreviewProps) {
   return (
     <div className="mt-4 grid max-w-[46rem] gap-3" role="group" aria-label={`Preview of ${wanted} cases a day`}>
       <p>
-        In the last 28 days, this would have given{" "}
+        In the last 28 days, these thresholds would have given{" "}
         <strong className="font-semibold">{cases.format(computed.expected_cases_per_day ?? 0)} cases a day</strong>.
       </p>
       <table className="w-full text-left">

@@ -13,7 +13,7 @@ export const aboutWords = {
   device: "the device it came from (one case for all accounts)",
   address: "the address it came from (one case for all accounts)",
   network: "the network it came from (one case for all accounts)",
-  campaign: "the campaign, from many sources (one case for all accounts)",
+  campaign: "the campaign, an attack from many sources (one case for all accounts)",
   payee: "the payee (one case for all accounts)",
   instrument: "the payment instrument (one case for all accounts)",
 };

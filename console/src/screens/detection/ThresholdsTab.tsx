@@ -39,7 +39,7 @@ function touched({ base, wanted }: { base: Steps; wanted: Steps }): Partial<Step
   return Object.fromEntries(steps.filter((step) => base[step] !== wanted[step]).map((step) => [step, wanted[step]]));
 }
 
-// The response to a change does not repeat the figures of the labels.
+// The response to a change does not contain the figures about labels.
 function figuresOf(known: Thresholds | undefined): Pick<Thresholds, "frauds_of_100" | "labels_by_score"> {
   const { frauds_of_100, labels_by_score } = known ?? {};
   return { ...(frauds_of_100 && { frauds_of_100 }), ...(labels_by_score && { labels_by_score }) };

@@ -44,7 +44,7 @@ function detectionQueries(client: ConsoleClient) {
       queryFn: async ({ signal }) => (await client.call("listFeatures", { signal })).features,
       staleTime: Infinity,
     }),
-    // The thresholds that a number of cases a day would give.
+    // Previews the thresholds for a number of cases a day.
     budget: (casesPerDay: number) =>
       queryOptions({
         queryKey: ["thresholds", "budget", casesPerDay],

@@ -5,7 +5,7 @@ import { fieldsOf, useFieldNames } from "./drift.ts";
 
 const index = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
-// How far the activity of the last day is from what the model learned.
+// How much the activity of the last day differs from what the model learned.
 export function DriftFigures({ drift }: { drift: Model["figures"]["drift"] }) {
   const nameOf = useFieldNames();
   if (!drift) return <p className="text-xs text-faint">Drift has not been measured yet.</p>;
@@ -15,15 +15,15 @@ export function DriftFigures({ drift }: { drift: Model["figures"]["drift"] }) {
   return (
     <div className="border-t border-line pt-2 text-xs">
       <p className="text-soft">
-        {figure.format(drift.cases_per_day)} {drift.cases_per_day === 1 ? "case" : "cases"} in the last 24 hours. Drift:{" "}
-        {largest === undefined ? "too little activity to measure" : `at most ${index.format(largest)}`}, measured{" "}
-        <Age at={drift.measured_at} suffix=" ago" />.
+        {figure.format(drift.cases_per_day)} {drift.cases_per_day === 1 ? "case" : "cases"} in the last 24 hours that only the
+        model found. Drift: {largest === undefined ? "too little activity to measure" : `at most ${index.format(largest)}`},
+        measured <Age at={drift.measured_at} suffix=" ago" />.
       </p>
       {fields.length > 0 && (
         <details className="mt-1">
-          <summary className="w-fit text-soft hover:text-ink">Fields that moved most</summary>
+          <summary className="w-fit text-soft hover:text-ink">Fields that changed most</summary>
           <p className="my-1 text-faint">
-            The population stability index since the training. Above {stabilityMax}, a field has moved far.
+            The population stability index compared with the training. Above {stabilityMax}, a field has changed a lot.
           </p>
           <ul aria-label="Drift by field">
             {fields.map(([field, value]) => (

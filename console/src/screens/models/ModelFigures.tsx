@@ -24,21 +24,21 @@ const date = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short"
 const rows: Row[] = [
   {
     name: "AUC",
-    title: "The chance that a fraud scores higher than an honest activity",
+    title: "The probability that a fraud scores higher than an honest activity",
     of: ({ auc }) => auc,
     words: shareWords,
     isGood: true,
   },
   {
     name: "Average precision",
-    title: "The mean of the precision at each fraud",
+    title: "The precision at the rank of each fraud, averaged",
     of: ({ average_precision: found }) => found,
     words: shareWords,
     isGood: true,
   },
   {
     name: "Frauds found (recall)",
-    title: "The share of all frauds that get an alert, with this many cases a day",
+    title: "The share of all frauds that get an alert, with the same number of alerts a day for both",
     of: ({ recall }) => recall,
     words: percentWords,
     change: points,
@@ -46,7 +46,7 @@ const rows: Row[] = [
   },
   {
     name: "Alerts that are fraud (precision)",
-    title: "The share of the alerts that are frauds, with this many cases a day",
+    title: "The share of the alerts that are frauds, with the same number of alerts a day for both",
     of: ({ precision }) => precision,
     words: percentWords,
     change: points,
@@ -54,17 +54,18 @@ const rows: Row[] = [
   },
   {
     name: "Cases a day",
-    title: "Accounts with an alert, per day",
+    title: "How many accounts a day reach score 3",
     of: ({ cases_per_day: found }) => found,
     words: caseWords,
     isGood: false,
   },
 ];
 
-// The model compared with what decided when it was measured, on the same activity.
+// Compares the model with what was served when it was measured, on the same activity.
 export function ModelFigures({ model: { state, figures } }: { model: Model }) {
   const measured = figures.shadow ?? figures.held_out;
-  if (!measured) return <p className="text-soft">There are no figures, because the held-out days had too few known frauds.</p>;
+  if (!measured)
+    return <p className="text-soft">There are no figures yet, because the held-out days had too few known frauds.</p>;
   const name = state === "CHALLENGER" ? "Challenger" : "Model";
   return (
     <div className="grid grid-cols-1 gap-2">

@@ -39,7 +39,7 @@ function Models({ list }: { list: ModelList }) {
       ))}
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
         <p className="max-w-[52rem] text-soft">
-          A model learns from your labels and adds its part to what the rules say. Only the champion's ratings count. A
+          A model learns from your labels and adds its part to the log-odds of the rules. Only the champion's ratings count. A
           challenger's ratings are measured until it is promoted.
           {!may("manage:models") && " Only leads and admins can train, promote and retire models."}
         </p>
@@ -69,7 +69,7 @@ function DriftBanner({ model }: { model: Model }) {
         {far.length === 0 && frauds
           ? `${figure.format(frauds.last_7_days)} known frauds a day in the last 7 days, and ${figure.format(frauds.before)} before`
           : far.map(([field]) => nameOf(field)).join(", ")}
-        . Its ratings may be wrong. Train a new model, or look at what changed.
+        . Its ratings may be wrong. Find out what changed, or train a new model.
       </span>
     </p>
   );

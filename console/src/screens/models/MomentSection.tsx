@@ -10,7 +10,7 @@ import { championBefore, momentNames, type ModelList } from "./words.ts";
 
 type Props = { moment: Model["moment"]; list: ModelList; onAct: OnAct };
 
-// Champion and challenger of one moment, side by side.
+// Shows the champion and the challenger of one moment side by side.
 export function MomentSection({ moment, list, onAct }: Props) {
   const own = list.models.filter((each) => each.moment === moment);
   const champion = own.find(({ state }) => state === "CHAMPION");
@@ -34,7 +34,7 @@ export function MomentSection({ moment, list, onAct }: Props) {
           {challenger ? (
             <ModelCard model={challenger} before={undefined} onAct={onAct} />
           ) : (
-            <Nobody title="No challenger">The next training makes one.</Nobody>
+            <Nobody title="No challenger">The next training run creates one.</Nobody>
           )}
         </div>
       )}

@@ -4,7 +4,7 @@ import { Section } from "../case/Section.tsx";
 import { figure } from "../detection/Outcomes.tsx";
 import { momentNames } from "./words.ts";
 
-// Before the first model: how many labels there are, and how many it needs.
+// Shown before the first model: how many labels there are, and how many are needed.
 export function NoModels({ labels }: { labels: readonly ModelLabels[] }) {
   const total = labels.reduce((sum, each) => sum + each.labels, 0);
   return (
@@ -13,8 +13,8 @@ export function NoModels({ labels }: { labels: readonly ModelLabels[] }) {
       aside={<GuideLink page="labels#where-labels-come-from" about="labels" />}
     >
       <p className="mb-3 max-w-[52rem] text-soft">
-        The rules alone decide. A model is trained automatically as soon as enough frauds are known. Closing cases, sending
-        chargebacks and reporting fraud all make labels.
+        The rules alone decide. A model is trained automatically as soon as enough frauds are known. Closed cases, chargebacks and
+        fraud reports all give labels.
       </p>
       <ul aria-label="Labels" className="grid max-w-[52rem]">
         {labels.map((each) => (

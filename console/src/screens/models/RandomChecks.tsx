@@ -13,11 +13,11 @@ import { NumberField } from "../detection/NumberField.tsx";
 import { noRecallWords, recallWords } from "./recall.ts";
 
 const perDayMax = 100;
-// It starts like the key of the models, because the same events make both stale.
+// It begins with the key of the models, so that the same events refresh both.
 const queryKey = ["models", "random-checks"];
 const freshMs = 30_000;
 
-// How many activities are chosen at random each day, and what their outcomes say about missed frauds.
+// Shows how many activities are chosen at random each day, and what their outcomes say about missed frauds.
 export function RandomChecks() {
   const { may, client } = useWorkspace();
   const queryFn = ({ signal }: { signal: AbortSignal }) => client.call("getRandomChecks", { signal });
@@ -26,7 +26,7 @@ export function RandomChecks() {
     <Section title="Random checks" aside={<GuideLink page="models#how-many-frauds-are-missed" about="random checks" />}>
       <p className="mb-3 max-w-[52rem] text-soft">
         Each check costs you one more case a day, about an activity with score 1 or 2 that was chosen at random. In return, you
-        learn which share of the frauds you find.
+        learn what share of the frauds you find.
         {!may("manage:models") && " Only leads and admins can change the number."}
       </p>
       {read.isPending && <Loading lines={3} name="Loading the random checks" />}

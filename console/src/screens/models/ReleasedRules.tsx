@@ -61,7 +61,7 @@ function RuleSwitches({ rules, released }: Props & { rules: readonly Rule[] }) {
       </ul>
       <p className="mt-2 text-xs text-soft">
         Models may overrule {figure.format(released.length - resting.length)} of {figure.format(on.length)} rules.
-        {resting.length > 0 && ` Also allowed, but not on: ${resting.map(nameOf).join(", ")}.`}
+        {resting.length > 0 && ` Also allowed for rules that are not on: ${resting.map(nameOf).join(", ")}.`}
       </p>
       {shown.length < on.length && (
         <Button className="mt-2" onClick={() => setWhole(true)}>
@@ -72,7 +72,7 @@ function RuleSwitches({ rules, released }: Props & { rules: readonly Rule[] }) {
   );
 }
 
-// The least precise first. Those whose precision is not known come last.
+// The least precise first. Rules without a known precision come last.
 function byPrecision(one: Rule, other: Rule): number {
   return (one.precision.precision ?? 2) - (other.precision.precision ?? 2) || one.name.localeCompare(other.name);
 }
@@ -81,7 +81,7 @@ function useRelease() {
   const { client, desk } = useWorkspace();
   const cache = useQueryClient();
   const task = useTask();
-  // A change replaces the whole list. Each attempt starts from the stored one, so that it keeps what others have just changed.
+  // A change replaces the whole list. So each attempt starts from the stored list, to keep what others have just changed.
   async function send(ruleId: string, isOn: boolean): Promise<void> {
     const { settings } = await client.call("listModels", {});
     const others = settings.released_rules.filter((id) => id !== ruleId);
@@ -124,7 +124,7 @@ function PrecisionWords({ of }: { of: Rule["precision"] }) {
   return (
     <span className="text-soft">
       <strong className="font-semibold text-ink">{precisionWords(of)}</strong> · {figure.format(of.confirmed)} closed as fraud,{" "}
-      {figure.format(of.false_positives)} as false
+      {figure.format(of.false_positives)} as false positives
     </span>
   );
 }

@@ -101,10 +101,11 @@ function Result({ of: { moment, status, progress, model_id, reason } }: { of: Mo
       </span>
     );
   if (status === "FAILED") return <span className="text-bad">Failed: {reason}</span>;
-  if (model_id === undefined) return <span className="text-soft">No new model. {reason}</span>;
+  // The same labels may have given a model that already exists.
+  if (model_id === undefined || reason !== undefined) return <span className="text-soft">No new model. {reason}</span>;
   return (
     <span>
-      Made the model <code className="font-mono text-xs">{shortId(model_id)}</code>
+      Trained the model <code className="font-mono text-xs">{shortId(model_id)}</code>
     </span>
   );
 }

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { useDetection } from "../detection/queries.ts";
 
-// The fields that moved far since the training, farthest first.
+// The fields that have changed a lot since the training, those that changed most first.
 export function driftedFields({ figures }: Model): [field: string, index: number][] {
   return fieldsOf(figures.drift).filter(([, index]) => index > stabilityMax);
 }
@@ -12,7 +12,7 @@ export function fieldsOf(drift: Model["figures"]["drift"]): [field: string, inde
   return Object.entries(drift?.fields ?? {}).toSorted(([, one], [, other]) => other - one);
 }
 
-// Names a field as rules do for investigators. People who may not read rules see its technical name.
+// Returns the plain name of a field. People who may not read rules see its technical name.
 export function useFieldNames(): (field: string) => string {
   const { may } = useWorkspace();
   const { data: features = [] } = useQuery({ ...useDetection().features, enabled: may("read:rules") });

@@ -4,11 +4,11 @@ import { activitiesOf, momentNames } from "./words.ts";
 
 export function noRecallWords(perDay: number): string {
   return perDay === 0
-    ? "Not known. There were no random checks."
+    ? "Not known, because there were no random checks."
     : "Not known yet. The first cases are opened the day after random checks were turned on.";
 }
 
-// What the random checks of a moment say about the frauds that are found.
+// Says in words what share of a moment's frauds is found, according to its random checks.
 export function recallWords(of: EstimatedRecall): string {
   const { moment, checks, decided, recall, recall_low: low, missed } = of;
   const waiting = checks - decided;
@@ -18,7 +18,7 @@ export function recallWords(of: EstimatedRecall): string {
   if (recall === null || missed === null)
     return `No ${kind} are known, and ${decided === 1 ? "the first check found none" : `${figure.format(decided)} checks found none`}.${rest}`;
   // Rounded down, because it is a lower bound.
-  const bound = low === null ? "" : ` (at least ${shareWords(Math.floor(low * 100) / 100)} with ${shareWords(0.95)} probability)`;
+  const bound = low === null ? "" : ` (at least ${shareWords(Math.floor(low * 100) / 100)} with ${shareWords(0.95)} confidence)`;
   const basis = `from ${decided === 1 ? "1 check" : `${figure.format(decided)} checks`}`;
   return `Of all ${kind}, about ${shareWords(recall)} are found${bound}, ${basis}. ${missedWords(missed)}${rest}`;
 }
@@ -28,7 +28,7 @@ function checksOf(count: number, more = ""): string {
 }
 
 function missedWords(missed: number): string {
-  if (missed === 0) return "No check was a fraud.";
+  if (missed === 0) return "None of the checks was a fraud.";
   const count = Math.max(1, Math.round(missed));
   return `About ${figure.format(count)} ${count === 1 ? "was" : "were"} missed.`;
 }

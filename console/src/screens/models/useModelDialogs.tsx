@@ -8,7 +8,7 @@ import { useWorkspace } from "../../session/workspace.tsx";
 import { activitiesOf, shortId } from "./words.ts";
 
 type Act = "promote" | "roll back" | "retire";
-// To roll back is to promote the previous champion.
+// For `roll back`, the model is the previous champion, which is promoted again.
 export type OnAct = (act: Act, model: Model) => void;
 
 const cases = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
@@ -64,12 +64,12 @@ function Promoting({ model, champion }: { model: Model; champion: Model | undefi
             The champion <Id of={champion.model_id} /> is retired. You can roll back to it.
           </>
         ) : (
-          "There is no champion now. Until now, the rules alone have decided."
+          "At present, there is no champion, and the rules alone decide."
         )}
       </p>
       {shadow && model.state === "CHALLENGER" && (
         <p>
-          On the same activity, the number of cases a day changes from {cases.format(shadow.before.cases_per_day)} to{" "}
+          Measured on the same activity, the number of cases a day changes from {cases.format(shadow.before.cases_per_day)} to{" "}
           {cases.format(shadow.model.cases_per_day)}.
         </p>
       )}

@@ -17,12 +17,12 @@ export function activitiesOf(moment: Moment): string {
 
 const idCharacters = 12;
 
-// Decisions name a model by the first characters of its id too.
+// As long as the short ids in decisions.
 export function shortId(id: string): string {
   return id.slice(0, idCharacters);
 }
 
-// The previous champion, to which one can go back.
+// Returns the previous champion, to which a person can roll back.
 export function championBefore(models: readonly Model[], moment: Moment): Model | undefined {
   return models
     .filter((each) => each.moment === moment && each.state === "RETIRED" && each.promoted_at !== undefined)

@@ -134,7 +134,7 @@ function Footer({ words, fresh, chosen, onReload, onNone, onBulk }: FooterProps)
   );
 }
 
-// Not above the rows, because it would cover or move them.
+// Not placed above the rows, because it would cover or move them.
 function NewPill({ count, onShow }: { count: number; onShow: () => void }) {
   return (
     <span role="status">

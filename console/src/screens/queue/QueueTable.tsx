@@ -17,9 +17,9 @@ const headerHeight = 32;
 const overscan = 6;
 // Digests are read in steps of this many rows, ahead of the visible ones.
 const digestStep = 50;
-// Select, score, label, account, summary, linked cases, recommendation, age. They fit the width of the table, not of the window,
-// because the pane and the sidebar take much of it. The summary gets more than 250 pixels at every width. So a narrow table shortens
-// the labels, and then leaves out linked cases and the recommendation, which the pane shows too.
+// Select, score, label, account, summary, linked cases, recommendation, age. They depend on the width of the table and not of the
+// window, because the pane and the sidebar take up much of the window. The summary must have more than 250 pixels at every width.
+// So a narrow table shortens the labels, and then leaves out linked cases and the recommendation, which the pane shows too.
 const columns =
   "grid grid-cols-[1.75rem_5.5rem_8.5rem_minmax(6.5rem,10.25rem)_minmax(0,1fr)_2.75rem_4.5rem_3.5rem] items-center gap-x-3 px-3 @max-5xl:grid-cols-[1.5rem_5.25rem_5.25rem_minmax(6rem,10.25rem)_minmax(0,1fr)_2.75rem_4.25rem_3.25rem] @max-5xl:gap-x-2.5 @max-[52rem]:grid-cols-[1.5rem_5.25rem_5.25rem_minmax(6rem,10.25rem)_minmax(0,1fr)_3.25rem] @max-[44rem]:grid-cols-[1.5rem_5.25rem_1.25rem_minmax(6rem,10.25rem)_minmax(0,1fr)_3.25rem]";
 const onlyIfWide = "@max-[52rem]:hidden";
