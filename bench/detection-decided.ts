@@ -76,7 +76,7 @@ const isOfAccount = (id: string): boolean => ruleOf.get(id)?.about === "account"
 const sumOf = (ids: string[]): number => ids.reduce((sum, id) => sum + weightOf(id), 0);
 
 // Whether it opens a case or is added to one. A failed log-in and a sign-up are judged separately for the account and for the
-// source. A model that raises the score of a sign-up speaks of the account, and one that lowers it speaks of both.
+// source. If a model raises the score of a sign-up, that counts for the account. If it lowers the score, that counts for both.
 export function isFinding({ type, account, logOdds, modelPart, rules }: Decided): boolean {
   if (type === "fraud_report") return true;
   const from = defaultThresholds.score_3;

@@ -46,7 +46,7 @@ class Teacher {
   readonly #tenant: TaughtTenant;
   readonly #random: Random;
   readonly #frauds: FraudNote[] = [];
-  // The sessions of attackers. Whoever investigates a case can find out whether the owner was there.
+  // The sessions of attackers. An investigator can find out whether it was the owner.
   readonly #guilty = new Set<string>();
   readonly lessons: Lesson[] = [];
   labels = 0;

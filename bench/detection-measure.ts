@@ -33,7 +33,8 @@ type Run = {
   measuredMs: number;
 };
 
-// If a stranger entered an account longer before the measured period, the shop knows, and the account is its owner's again.
+// If a stranger entered an account longer before the measured period, the shop knows of it, and the account belongs to its owner
+// again.
 const aftermathMs = 7 * 24 * 3_600_000;
 
 const noTrace = (): Trace => ({

@@ -7,7 +7,7 @@ import { hasServers, type Voice } from "@casehound/simulator/voice";
 const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
-// Attackers, browsers and guests are there from `attackedMs` on, or else only in the measured period.
+// Attackers, browsers and guests are active from `attackedMs` on, or only in the measured period if it is not set.
 export type Period = { startMs: number; attackedMs?: number; measuredMs: number; endMs: number };
 export type BenchShop = { seed: string; users: number; period: Period; appKey: string; origin: string; voice?: Voice };
 
@@ -46,14 +46,15 @@ export function periodOf({ days, historyDays }: { days: number; historyDays: num
 
 const attackedShare = 2 / 3;
 
-// The same period, attacked in the last two thirds of the history too.
+// Returns the same period, with attacks also in the last two thirds of the history.
 export function attackedPeriod(period: Period): Period {
   const { startMs, measuredMs } = period;
   return { ...period, attackedMs: measuredMs - attackedShare * (measuredMs - startMs) };
 }
 
-// First weeks of history with only what the shop reports, then the measured period with browsers, guests and attackers. If the
-// shop is attacked earlier, it also notes what was fraud. The earlier attackers are others, and so are their devices and addresses.
+// Plays weeks of history that contain only what the shop reports, and then the measured period with browsers, guests and
+// attackers. If the shop is attacked earlier, it also notes what was fraud. The earlier attackers, their devices and their
+// addresses are different ones.
 export function* shopTimeline(bench: BenchShop): Generator<Delivery> {
   const { users, period, voice } = bench;
   const { startMs, measuredMs, endMs, attackedMs = measuredMs } = period;

@@ -22,7 +22,7 @@ export type FileOptions = {
   customers: number | null;
   // Percent of all labels that say the opposite of the truth.
   flip: number;
-  // Percent of the reports of fraud that name an honest payment instead.
+  // Percent of the fraud reports that name an honest payment instead.
   mistaken: number;
   nowMs: number;
 };
@@ -47,7 +47,7 @@ export async function readPayments(path: string, options: FileOptions): Promise<
 async function* rowsOf(path: string): AsyncGenerator<Payment> {
   const file = createReadStream(path);
   const input = path.endsWith(".gz") ? file.pipe(createGunzip()) : file;
-  // A part of a long line would keep the whole chunk of the file in memory, so each name is kept once.
+  // A substring keeps its whole chunk of the file in memory, so each distinct name is kept only once.
   const names = new Map<string, string>();
   const nameOf = (text: string) => names.get(text) ?? (names.set(text, text), text);
   let places: number[] | null = null;
@@ -87,7 +87,7 @@ function mislabel(payments: Payment[], { flip, mistaken }: FileOptions): void {
   }
 }
 
-// A number from 0 to 1 that depends on nothing but the text.
+// Returns a number from 0 to 1 that depends only on the text.
 function shareOf(text: string): number {
   return (hashOf(text).lo >>> 0) / 2 ** 32;
 }

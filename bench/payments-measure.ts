@@ -12,7 +12,8 @@ type Options = {
   onProgress: (line: string) => void;
 };
 
-// Measures a tenant that sends labels and, unless labels are made wrong on purpose, one that sends none and has only its rules.
+// Measures a tenant that sends labels. Unless labels are made wrong on purpose, also measures a tenant that sends none and has
+// only its rules.
 export async function measurePayments(
   path: string,
   { weeks: weekCount, onProgress, ...options }: Options,

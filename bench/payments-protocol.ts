@@ -83,7 +83,7 @@ function cardPrecision(rated: readonly Rated[], cardsPerDay: number): number {
   return meanOf(shares);
 }
 
-// The mean of the weeks, as the published tables have it.
+// The mean over the weeks, as in the published tables.
 export function meanOfWeeks(weeks: readonly WeekFigures[]): WeekFigures {
   const mean = (valueOf: (week: WeekFigures) => number) => meanOf(weeks.map(valueOf));
   return {

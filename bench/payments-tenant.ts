@@ -7,7 +7,7 @@ import { chanceOf, dayMs, delayMs, type Rated } from "./payments-protocol.ts";
 import { TaughtTenant, type TrainingRun } from "./taught-tenant.ts";
 
 const engineBatch = 1_000;
-// From this score on, a payment is in a case, and counts as honest only if somebody says so.
+// With this score or more, a payment is in a case, and counts as honest only if somebody says so.
 const caseScore = 3;
 
 export type PaymentsTraining = Extract<TrainingRun, { model: Model }>;
@@ -51,7 +51,7 @@ export class PaymentsTenant {
     if (labels.length > 0) await this.#taught.applyLabels();
   }
 
-  // Payments of the day before that are in a case, although nobody reports them as fraud. An investigator closes these cases.
+  // Payments of the previous day that are in a case, although nobody reports them as fraud. An investigator closes these cases.
   async honestSuspects(untilMs: number): Promise<Payment[]> {
     const [from, until] = [untilMs - dayMs, untilMs].map((atMs) => new Date(atMs).toISOString());
     const rows = await this.#service.inside.database.query<{ activity_id: string }>(sql`

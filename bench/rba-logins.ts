@@ -48,7 +48,7 @@ export class LoginBench {
     if (kind === null) return;
     const { activity, at, network } = event;
     const origin = { source: "server", address: addressSubject(activity.ip), network } as const;
-    // Whether a failed log-in belongs to a campaign does not change whether there is a finding.
+    // Which campaign a failed log-in belongs to does not change whether there is a finding, so a placeholder is enough.
     const campaigns = new Map(verdict.fired.map(({ rule }) => [rule.rule_id, { subject: "campaign", size: 1 }]));
     const observed = { activity, ...origin, claimed: undefined, crowd: null, campaigns, at, context };
     const history = Number(context.login["history"]);

@@ -32,7 +32,7 @@ export class TaughtTenant {
     }
   }
 
-  // Closes cases as the console does it.
+  // Closes cases as the console does.
   async close(cases: readonly CaseDocument[], disposition: (typeof dispositions)[number]): Promise<void> {
     for (let from = 0; from < cases.length; from += closesMax) {
       const chosen = cases.slice(from, from + closesMax).map(({ case_id, case_version }) => ({ case_id, case_version }));
@@ -42,7 +42,7 @@ export class TaughtTenant {
     }
   }
 
-  // Counts labels and the outcomes of cases, as the engine does it in the background.
+  // Counts labels and the outcomes of cases, as the engine does in the background.
   async applyLabels(): Promise<void> {
     const { database, clock } = this.#service.inside;
     for (;;) {
@@ -57,7 +57,7 @@ export class TaughtTenant {
     await this.call("POST", "/models", { moment });
     const [beganMs, cpu] = [performance.now(), process.cpuUsage()];
     const claimed = await database.transaction((tx) => claimRun(tx, leaseSeconds));
-    if (!claimed) throw new Error("no run of training is waiting");
+    if (!claimed) throw new Error("no training run is waiting");
     await workRun({ database, clock, log: openLog("error") }, claimed, new AbortController().signal);
     const { user, system } = process.cpuUsage(cpu);
     const cost = { seconds: (performance.now() - beganMs) / 1000, cpuSeconds: (user + system) / 1e6 };
@@ -67,8 +67,8 @@ export class TaughtTenant {
     return { ...cost, model: await this.call<Model>("POST", `/models/${run.model_id}/promote`) };
   }
 
-  // A token expires during a long run, and the service closes a connection that was idle while this process computed something. So
-  // everything may be sent twice, with the same key.
+  // A token may expire during a long run, and the service closes a connection that is idle while this process computes. So each
+  // request may be sent twice, with the same key.
   async call<T>(method: string, path: string, body?: object): Promise<T> {
     const sent = { body, key: randomUUID() };
     const first = await this.#exchange(method, path, { ...sent, wasRefused: false }).catch(() => null);

@@ -140,7 +140,7 @@ describe("bad input: on the wire", () => {
     expect(await sendBytes(await serve(""), Buffer.from("GET"))).toMatchObject({ answers: [], isSilent: false });
     const lines = new Lines(await serve(half), 1);
     expect(await lines.ask(Buffer.from("GET"))).toBeNull();
-    expect(lines.losses).toEqual(["the service closed it, with 1 requests waiting"]);
+    expect(lines.losses).toEqual(["the service closed it, requests waiting: 1"]);
     lines.close();
   });
 

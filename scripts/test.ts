@@ -7,7 +7,7 @@ type Step = { name: string; file: string; args: string[] };
 
 const isSlow = process.argv[2] === "--slow";
 const suite: Suite = isSlow ? "slow" : "gate";
-// The fastest first, then the longest, because two run at a time.
+// The fastest check comes first. Then the longest start first, because two run at a time.
 const checks: Step[] = [
   { name: "format", file: "oxfmt", args: ["--check"] },
   { name: "lint", file: "oxlint", args: ["--type-aware", "--max-warnings=0"] },
@@ -19,7 +19,8 @@ const checks: Step[] = [
 const tests: Step = { name: `tests (${suite})`, file: "vitest", args: ["run", ...process.argv.slice(isSlow ? 3 : 2)] };
 const env = { ...process.env, CASEHOUND_SUITE: suite };
 
-// Returns whether it passed. The output of a check is shown when it has ended, so that those of two do not mix.
+// Returns whether the step passed. The output of a check is shown when it has ended, so that the output of two checks does not
+// mix.
 async function run({ name, file, args }: Step, isShownAtOnce: boolean): Promise<boolean> {
   const began = Date.now();
   const title = `\n== ${name}: ${[file, ...args].join(" ")}`;

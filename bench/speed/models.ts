@@ -1,5 +1,5 @@
-// Measures what a model costs: the CPU to rate an event, the time to train on as many rows as training keeps, and how much slower
-// requests are while the same process trains.
+// Measures what a model costs: the CPU time to rate an event, the time to train on as many rows as training keeps, and how much
+// slower requests are while the same process trains.
 import { randomUUID } from "node:crypto";
 import { makePartition } from "../../service/src/db/activities.ts";
 import { statement } from "../../service/src/db/postgres/sql.ts";
@@ -34,7 +34,7 @@ type Synthetic = { context: RuleContext; isFraud: boolean };
 
 const names = modelFields.slice(0, fieldsRead).map((code) => findPlaceOf(code)?.name ?? "");
 
-// As in most events, only a few fields are not zero. Frauds have higher values in some of them.
+// As in most real events, only a few fields are not zero. Frauds have higher values in some of them.
 function makeRow(random: Random): Synthetic {
   const isFraud = random.chance(fraudShare);
   const filled = Array.from({ length: fieldsFilled }, () => {

@@ -14,7 +14,7 @@ import { readRule } from "./detection-lab.ts";
 import { Visitor, axeFindings, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
-// The settings below the models. No engine runs here, because it would draw checks by itself.
+// The settings below the models. No engine runs here, because it would draw random checks itself.
 const browser = useBrowser();
 const service = useService({ databaseUrl: useOwnDatabase("console_model_settings"), roles: new Set(["api"]) });
 

@@ -5,7 +5,7 @@ import { useBrowser } from "../../service/test/shared-browser.ts";
 import { Visitor, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
-// What the queue shows by itself while others work.
+// What the queue updates automatically while others work.
 const browser = useBrowser();
 const service = useService();
 

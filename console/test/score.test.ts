@@ -125,7 +125,7 @@ test("timeline: a labelled activity shows whether it was a fraud, when that beca
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   const [bad, good, unknown] = [1, 2, 3].map((amount) => paymentOf(amount, { website_account_id: "ann" }));
-  if (!bad || !good || !unknown) throw new Error("there are three");
+  if (!bad || !good || !unknown) throw new Error("three activities are needed");
   await sendScored(tenant, [bad, good, unknown]);
   const known_at = "2026-05-02T10:00:00.000Z";
   const body = { labels: [{ activity_id: bad.activity_id, fraudulent: true, known_at }] };

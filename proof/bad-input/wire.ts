@@ -88,7 +88,7 @@ class RawConnection {
 
   // The first request was being answered. Those behind it were never read.
   #lose(reason: string): void {
-    if (this.#asked.length > 0) this.#losses.push(`${reason}, with ${this.#asked.length} requests waiting`);
+    if (this.#asked.length > 0) this.#losses.push(`${reason}, requests waiting: ${this.#asked.length}`);
     this.#asked.shift()?.resolve(null);
     this.#move();
   }

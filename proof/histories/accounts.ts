@@ -9,11 +9,11 @@ export const flagsText = (flags: Partial<Record<string, unknown>>) =>
 export const factsOfAccount = (flags: Partial<Record<string, unknown>>, updatedAt: string) => `${flagsText(flags)} ${updatedAt}`;
 const timeIn = (facts: string) => facts.slice(flagNames.length + 1);
 
-// Matches changes of an account to log entries. An entry has no marker but an actor, a time and the flags that were sent, and the
-// account shows the same time with the marker. Entries that agree in these and in the flags after them look the same: the account
-// may then show the marker of any of them. A change that nobody saw is matched to the actor's earliest change without a response.
-// If it was another one, that one began even later, so no correct history is reported as wrong. Only an entry that nothing else
-// explains is matched to a rejected change.
+// Matches changes of an account to log entries. An entry has no marker, but it has an actor, a time and the flags that were sent.
+// The account shows the same time together with the marker. Entries that agree in all of these and in the resulting flags look
+// the same: the account may then show the marker of any of them. A change that nobody saw is matched to the actor's earliest
+// change without a response. If it was another one, that one began even later, so no correct history is reported as wrong. Only
+// an entry that nothing else explains is matched to a rejected change.
 export function matchAccounts(calls: Call[], log: LogEntry[]) {
   const alike = countAlike(log);
   const shownFacts = factsOfMarkers(calls);
@@ -39,8 +39,8 @@ export function matchAccounts(calls: Call[], log: LogEntry[]) {
     const { id } = resource;
     const seen = known.get(seenKey(entry)) ?? [];
     const sent = flagsText(data);
-    // Two changes at the same moment are distinguished by the flags that were sent, and by the flags after them. One that nobody saw
-    // may be among them.
+    // Changes at the same moment are distinguished by the flags that were sent and by the resulting flags. One of them may be a
+    // change that nobody saw.
     const right = seen.findIndex(({ marker, account }) => shownFacts.get(marker) === facts && account?.flags === sent);
     const take = (from: Map<string, Deed[]>) => from.get(`${id} ${actor} ${sent}`)?.shift();
     const deed = right === -1 ? (take(unseen) ?? seen.shift() ?? take(refused)) : seen.splice(right, 1)[0];

@@ -12,7 +12,8 @@ export type Put = Wanted & { account: string; status: string; disposition?: stri
 
 type ErrandResult = { outcome: Outcome; made?: MadeVersion[]; sights?: Sight[]; fault?: string };
 
-// A status of 500 or above does not say whether the change was applied. A lost commit is reported as such. Any other 500 is a bug.
+// After a status of 500 or above, the change may or may not have been applied. A lost commit is expected, and its response says
+// so. Any other 500 is a bug.
 function refusalOf(answer: Answer): ErrandResult {
   const { type, detail } = problemOf(answer);
   const isBug = answer.status === 500 && !detail.includes("being committed");

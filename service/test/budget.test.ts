@@ -142,7 +142,7 @@ test("PUT thresholds 200: another budget is a new version with an event even if 
   expect(events.map(({ data }) => data)).toMatchObject([{ cases_per_day: 5 }, { cases_per_day: 6 }]);
 });
 
-test("PUT thresholds: of two budgets at once for the same version, one is a conflict", async () => {
+test("PUT thresholds: if two budgets are sent at once for the same version, one is a conflict", async () => {
   const tenant = await TestTenant.create(service.current);
   await insertDecided(tenant, [{ received_at: noonBefore(1), website_account_id: "a", decision: { v: 1, l: 3, f: {} } }]);
   const answers = await Promise.all(

@@ -44,7 +44,7 @@ test("campaign: guesses at 40 accounts from 160 addresses are one case that list
   expect(joined.case_version).toBe(found.case_version);
 });
 
-test("campaign: after 12 quiet hours the next attack is a new case, so one rule makes at most two a day", async () => {
+test("campaign: after 12 quiet hours, the next attack is a new case, so one rule opens at most two a day", async () => {
   const stage = await Stage.open();
   await stage.play(guessed(3));
   await stage.play(guessed(3, { from: 3, minute: 11 * hour }));
@@ -122,7 +122,7 @@ const event: Step[] = Array.from({ length: 60 }, (_, index): Step[] => {
   ];
 }).flat();
 
-test("source: an event's Wi-Fi where customers mistype is one case about the address, not one per customer", async () => {
+test("source: an event's Wi-Fi where customers mistype their passwords is one case about the address, not one per customer", async () => {
   const stage = await Stage.open();
   await stage.play(event);
   const found = await stage.onlyCase();
@@ -140,7 +140,7 @@ test("source: among an event's customers, an account with evidence of its own st
   expect(own?.details.campaign_case_id).toBe(source?.case_id);
 });
 
-test("source: an attacker with a new device and a new IPv6 network for every few tries opens no case for each", async () => {
+test("source: an attacker who uses a new device and a new IPv6 network for every few tries does not open a case for each", async () => {
   for (const [type, tries] of [
     ["login_failed", 5],
     ["signup", 4],
@@ -154,7 +154,7 @@ test("source: an attacker with a new device and a new IPv6 network for every few
       }),
     );
     const cases = await sortedCases(stage);
-    // The first devices are an attack each, until the block is one.
+    // At first, each device counts as an attack, until the whole block does.
     expect(cases.length).toBeLessThanOrEqual(4);
     expect(cases.filter(({ subject }) => subject === "network:2001:db8:1::/48")).toHaveLength(1);
   }

@@ -132,7 +132,7 @@ async function expectNoneWaiting(tenant: TestTenant): Promise<void> {
   await vi.waitFor(async () => expect(await waiting(tenant)).toEqual([]), patience);
 }
 
-test("PUT case 200: members `same` answers while a member's case is locked, and closes that case later with the reason given", async () => {
+test("PUT case 200: with members `same`, the response does not wait for a member's locked case, which is closed later with the given reason", async () => {
   const { tenant, source, own } = await attacked();
   const { case_version } = await tenant.read(source.case_id);
   const body = { status: "CLOSED", case_version, disposition: "FALSE_POSITIVE", reason: "A test of our own.", members: "same" };

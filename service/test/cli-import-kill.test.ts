@@ -39,12 +39,12 @@ async function resultOf({ tenantId }: TestTenant): Promise<unknown[]> {
   return service.current.database.query(statement(text, [tenantId]));
 }
 
-test("import: killed again and again, and then completed, it gives the same decisions as one run", async () => {
+test("import: an import that is killed again and again, and then completed, gives the same decisions as one run", async () => {
   const file = writeHistory();
   const env = () => ({ DATABASE_URL: databaseUrl, PUBLIC_URL: service.current.url });
   const argsFor = ({ slug }: TestTenant) => ["import", file, "--tenant", slug, "--no-report"];
   const [whole, killed] = [await newTenant(), await newTenant()];
-  // With the same key the rings of both tenants have the same bytes.
+  // With the same key, the rings of both tenants have the same bytes.
   await service.current.database.query(
     statement("update tenants set ip_key = 'the same key' where tenant_id = any($1::uuid[])", [
       [whole.tenantId, killed.tenantId],

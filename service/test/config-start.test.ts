@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const processes = useProcesses();
 
-// Start the real process with one invalid value of each variable: every error must give one line and exit code 2.
+// Starts the real process with an invalid value of each variable. Every error must be one line, with exit code 2.
 const firstOfEach = badCases.filter(
   ({ name }, index) => /^\w+$/.test(name) && badCases.findIndex((each) => each.name === name) === index,
 );

@@ -153,7 +153,7 @@ test("damping: the subtracted weight is shown as a contributor, and the contribu
   expect(sum).toBeCloseTo(JSON.parse(decision).l, 2);
 });
 
-// An account that pays 20 every hour, and then this on a device that it never logged in on.
+// An account that pays 20 every hour, and then this amount on a device on which it never logged in.
 function payments(amount: number, minute: number): Step[] {
   const owner = { website_account_id: "customer", device_id: "own", ip: "203.0.113.5" };
   const paid = { type: "payment", currency: "EUR" };
@@ -164,7 +164,7 @@ function payments(amount: number, minute: number): Step[] {
   return [...usual.flat(), { ...owner, ...paid, minute, device_id: "other", amount }];
 }
 
-test("damping: a payment that was closed as false covers no payment of more than twice its amount", async () => {
+test("damping: a false positive about a payment does not cover a payment of more than twice its amount", async () => {
   const stage = await Stage.open();
   await stage.play(payments(210, 5 * hour));
   await closeAll(stage);
@@ -178,7 +178,7 @@ const failed = (account: number, minute: number, round: number): Step => {
   return { minute, type: "login_failed", website_account_id: `account-${account}`, ip: `198.51.${round}.${account}` };
 };
 
-test("damping: a campaign against an account of one's own that was closed as false hides no attack on others", async () => {
+test("damping: a false positive about a campaign against the attacker's own account hides no attack on others", async () => {
   const stage = await Stage.open();
   await stage.play(Array.from({ length: 60 }, (_, index) => failed(1, index, index % 6)));
   await closeAll(stage);
@@ -186,7 +186,7 @@ test("damping: a campaign against an account of one's own that was closed as fal
   expect(openIn(await stage.cases())).toMatchObject([{ details: { subject: { kind: "campaign" } } }]);
 });
 
-test("damping: half of a full count of an address that was closed as false does not cover a full one, which may be any number", async () => {
+test("damping: a false positive about an address at half of its full count does not cover a full count, which may stand for any number", async () => {
   const stage = await Stage.open();
   await stage.play(guesses(32, 0));
   await closeAll(stage);
@@ -203,7 +203,7 @@ const byCard = (count: number, minute: number, from = 0) =>
     return { minute: minute + index, type: "payment", website_account_id: `account-${from + index}`, ...card };
   });
 
-test("damping: a card in three accounts that was closed as false covers up to six accounts", async () => {
+test("damping: a false positive about a card in three accounts covers up to six accounts", async () => {
   const stage = await Stage.open();
   await stage.play(byCard(3, 0));
   await closeAll(stage);

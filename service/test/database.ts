@@ -38,7 +38,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-// The rows must survive the end of PostgreSQL's processes, but not of the machine. So nothing waits for the disk.
+// The rows must survive a crash of PostgreSQL, but not of the machine. So no write waits for the disk.
 async function trustTheMachine(databaseUrl: string): Promise<void> {
   const client = await connectTo({ connectionString: databaseUrl });
   for (const name of ["fsync", "full_page_writes"]) await client.query(`alter system set ${name} = off`);

@@ -19,7 +19,7 @@ test("decisions: if a sign-up opens a case for its account and one for its devic
   // By default the rule is about the device. This tenant's is about the account.
   await database.transaction(async (tx) => {
     const rule = (await listRules(tx, tenantId)).find(({ rule_id }) => rule_id === "signups_disposable");
-    if (!rule) throw new Error("signups_disposable is a default rule");
+    if (!rule) throw new Error("the default rule signups_disposable is missing");
     await insertRuleVersion(tx, tenantId, { ...rule, about: "account", rule_version: rule.rule_version + 1 });
     await raiseRevision(tx, tenantId);
   });

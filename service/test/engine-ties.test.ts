@@ -4,7 +4,7 @@ import { decisionsOf, paymentOf, sendScored } from "./models-lab.ts";
 
 const service = useService({ databaseUrl: useOwnDatabase("engine_ties"), roles: new Set(["api"]) });
 
-test("engine: activities of the same time are scored in the order of their request, whatever their ids", async () => {
+test("engine: activities with the same time are scored in the order of their request, whatever their ids", async () => {
   const tenant = await TestTenant.create(service.current);
   const accounts = Array.from({ length: 10 }, (_, n) => `account-${n}`);
   const occurred_at = new Date(Date.now() - 60_000).toISOString();

@@ -98,7 +98,7 @@ test("turns: server activity of the last tenant is scored before the page activi
   expect((await decisionsOf(lab.current, last)).size).toBe(1);
 });
 
-test("turns: server activity that arrives during a flood of page activity waits for one batch of pages at the most", async () => {
+test("turns: server activity that arrives during a flood of page activity waits for at most one batch of pages", async () => {
   const tenantId = await newTenant(lab.current);
   await store(lab.current, tenantId, pages(10_000));
   let isStored = false;

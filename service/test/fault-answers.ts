@@ -3,7 +3,7 @@ import type { Operation } from "../src/api/operation.ts";
 import { draftOf, sendDraft, snapshot, spoil, type Fault, type World } from "./faults.ts";
 import { expectProblem, send } from "./harness.ts";
 
-// Returns null if the response is that of the earliest fault, and otherwise what it was.
+// Returns null if the response reports the earliest fault, and otherwise what it reported.
 async function miss(world: World, operation: Operation, put: Fault[]): Promise<string | null> {
   const wanted = put.toSorted((a, b) => a.check - b.check)[0]?.answer ?? "";
   const draft = draftOf(operation, world);
@@ -43,7 +43,7 @@ async function findChange(world: World, operation: Operation, requests: Fault[][
   return `one of ${requests.map(namesOf).join(", ")}`;
 }
 
-// A rotated secret shows only at the token endpoint.
+// Only the token endpoint shows whether a secret was rotated.
 export async function isSecretKept({ tenant }: World): Promise<boolean> {
   const basic = Buffer.from(`${tenant.clientId}:${tenant.clientSecret}`).toString("base64");
   const headers = { "content-type": "application/x-www-form-urlencoded", authorization: `Basic ${basic}` };

@@ -15,7 +15,7 @@ import { countRows, daysAgo, decidedOf, importAll, pastOf, scoreHistory, statusO
 import { listed, sendScored } from "./labels-lab.ts";
 import { eventually, useOwnService } from "./process.ts";
 
-// No engine runs here: nothing is scored unless a test does it.
+// No engine runs here: nothing is scored unless a test scores it.
 const service = useOwnService({ roles: new Set(["api"]) });
 const newTenant = () => TestTenant.create(service.current);
 const iphone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile Safari/604.1";
@@ -25,7 +25,7 @@ const loginOf = (occurred_at: string, more: Partial<PastActivity> = {}) =>
 const paymentOf = (occurred_at: string, more: Partial<PastActivity> = {}) =>
   pastOf({ type: "payment", occurred_at, amount: 20, currency: "EUR", ...more });
 
-// A robot that tries many accounts from one device, and a report: each is a case if it is sent live.
+// A robot that tries many accounts from one device, and a report: sent live, each would open a case.
 function attack(days: number): PastActivity[] {
   const tries = Array.from({ length: 60 }, (_, index) =>
     loginOf(daysAgo(days, index / 10), {
@@ -103,7 +103,7 @@ test("import: a fraud counts for its payee from the day on which it was known, n
   ]);
 });
 
-test("import: labels that are known after the next activity of the history wait for it", async () => {
+test("import: labels that became known after the next activity of the history are not counted before it is scored", async () => {
   const tenant = await newTenant();
   await importAll(tenant, [paymentOf(daysAgo(20), { fraudulent: true, known_at: daysAgo(10) })]);
   await scoreHistory(tenant);
@@ -269,7 +269,7 @@ test("import: an activity that cannot be scored is set aside, and the others are
   expect(await countRows(tenant, "unscorable")).toBe(1);
 });
 
-test("GET imports report 200: counts known frauds, those with a score of 3 or more, and a case a day for each account", async () => {
+test("GET imports report 200: counts known frauds, those with a score of 3 or more, and one case a day for each account", async () => {
   const tenant = await newTenant();
   const frauds = [
     paymentOf(daysAgo(6), { fraudulent: true, known_at: daysAgo(3) }),

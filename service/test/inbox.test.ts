@@ -98,7 +98,7 @@ test("inbox: an erased account is removed from every parcel, compressed or not, 
 const pageViews = (count: number, more: (n: number) => object = () => ({})) =>
   pages(count, (n) => ({ origin: "browser", ...more(n) }));
 
-test("inbox: server activity is in the next batch, and alone, even if browsers sent 40,000 events before it", async () => {
+test("inbox: the next batch contains only server activity, even if browsers sent 40,000 events before it", async () => {
   const tenantId = await newTenant(lab.current);
   await store(
     lab.current,
@@ -115,7 +115,7 @@ test("inbox: server activity is in the next batch, and alone, even if browsers s
   expect(await waiting(lab.current, tenantId)).toBe(40_000);
 });
 
-test("inbox: servers come first and alone; a batch without server activity is filled with page activity", async () => {
+test("inbox: server activity comes first, in batches of its own; a batch without server activity is filled with page activity", async () => {
   const tenantId = await newTenant(lab.current);
   const server = pages(1_100, (n) => ({ received_at: iso(labNowMs + n) }));
   const browser = pageViews(1_000, () => ({ received_at: iso(labNowMs - 60_000) }));
@@ -127,7 +127,7 @@ test("inbox: servers come first and alone; a batch without server activity is fi
   expect(await takeByOrigin(tenantId)).toEqual({ server: 0, browser: 0 });
 });
 
-test("inbox: server activity takes a few page activities along, so that a visit is scored in the order of its times", async () => {
+test("inbox: a batch of server activity includes a few waiting page activities, so that a visit is scored in order of time", async () => {
   const tenantId = await newTenant(lab.current);
   await store(lab.current, tenantId, [...pageViews(100), ...pages(2)]);
   expect(await takeByOrigin(tenantId)).toEqual({ server: 2, browser: 100 });

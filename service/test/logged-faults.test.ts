@@ -34,7 +34,7 @@ test("log: if the signing keys cannot be reloaded, the service logs a warning an
   expect((await fetch(`http://127.0.0.1:${service.port}/readyz`)).status).toBe(200);
 });
 
-test("log: a health check during the start is no warning", async () => {
+test("log: a health check during the start is not logged as a warning", async () => {
   const lines: string[] = [];
   const server = new ApiServer(pino({ level: "info" }, { write: (line) => void lines.push(line) }), new Metrics());
   onTestFinished(() => server.stop());

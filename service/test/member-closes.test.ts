@@ -43,7 +43,7 @@ async function statuses(stage: Stage, own: StagedCase[]): Promise<(string | unde
 const waiting = ({ tenant: { database, tenantId } }: Stage) =>
   database.query(sql`select case_id from member_closes where tenant_id = ${tenantId}`);
 
-test("member closes: each batch continues after the last, does not close a reopened case again, and stores outcomes", async () => {
+test("member closes: each batch continues after the previous one, does not close a reopened case again, and stores outcomes", async () => {
   const { stage, own } = await closedAttack();
   expect(await closeNext(stage)).toBe(1);
   expect(await statuses(stage, own)).toEqual(["CLOSED", "OPEN", "OPEN"]);

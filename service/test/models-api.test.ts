@@ -43,7 +43,7 @@ test("POST promote 200: the previous champion is retired, going back is one call
   expect(types.every(([, actor]) => actor === tenant.clientId)).toBe(true);
 });
 
-test("POST promote 200: two at the same time leave one champion", async () => {
+test("POST promote 200: two promotions at the same time leave one champion", async () => {
   const tenant = await TestTenant.create(service.current);
   const ids = await Promise.all(
     [1, 2].map((limit) => insertTestModel(tenant, { model: amountModel({ limit }), state: "RETIRED" })),
@@ -116,7 +116,7 @@ async function shadowed(rate: (isFraud: boolean, amount: number) => { served: nu
   return { tenant, model: await data<Model>(tenant, "GET", `/models/${id}`) };
 }
 
-test("challenger: a calibrated one that is better on every day and makes as many cases is promoted automatically, with an event", async () => {
+test("challenger: if it is calibrated, better on every day and causes as many cases, it is promoted automatically, with an event", async () => {
   const { tenant, model } = await shadowed((isFraud, amount) => ({
     served: amount > 290 ? 3 : 0,
     said: isFraud && amount > 280 ? 6 : -6,
@@ -126,7 +126,7 @@ test("challenger: a calibrated one that is better on every day and makes as many
   expect(await typesOf(tenant)).toEqual([["model.promoted", "system"]]);
 });
 
-test("challenger: one that is worse waits for a person, with its figures and the obstacles", async () => {
+test("challenger: if it is worse, it waits for a person, and shows its figures and the obstacles", async () => {
   const { tenant, model } = await shadowed((isFraud) => ({ served: isFraud ? 3 : 0, said: isFraud ? -3 : 3 }));
   expect(model.state).toBe("CHALLENGER");
   expect(model.obstacles).toEqual([
@@ -139,7 +139,7 @@ test("challenger: one that is worse waits for a person, with its figures and the
   expect(await data(tenant, "POST", `/models/${model.model_id}/promote`)).toMatchObject({ state: "CHAMPION" });
 });
 
-test("challenger: it is compared at most once a day, because each comparison reads all that it rated", async () => {
+test("challenger: it is compared at most once a day, because each comparison reads everything that it rated", async () => {
   const { tenant, model } = await shadowed((isFraud) => ({ served: isFraud ? 3 : 0, said: isFraud ? -3 : 3 }));
   const { database } = service.current;
   const compared: ShadowJob[] = [];

@@ -20,8 +20,8 @@ const stepsMax = 60;
 
 class Killed extends Error {}
 
-// The same database for a process that dies at statement number `step` of its transactions, after the database executed it. A
-// commit counts as a step. A dead process sends nothing more.
+// The same database, seen by a process that dies right after statement number `step`. The end of a transaction, before its
+// commit, counts as a statement too. A dead process sends nothing more.
 function dyingAt(database: Database, step: number): { database: Database; isDead: () => boolean } {
   let [sent, isDead] = [0, false];
   const die = () => {
@@ -60,7 +60,8 @@ async function stateOf({ tenantId }: TestTenant): Promise<unknown> {
   };
 }
 
-// Kills the work at its first statement, then at its second, and so on until it completes. After each death nothing has changed.
+// Kills the work at its first statement, then at its second, and so on, until it completes. After each kill, nothing may have
+// changed.
 async function killAtEachStep(tenant: TestTenant, work: (database: Database) => Promise<unknown>): Promise<number> {
   for (let step = 1; step <= stepsMax; step++) {
     const before = await stateOf(tenant);
@@ -71,7 +72,7 @@ async function killAtEachStep(tenant: TestTenant, work: (database: Database) => 
     if (!dying.isDead()) return step - 1;
     expect(await stateOf(tenant)).toEqual(before);
   }
-  throw new Error(`not through after ${stepsMax} statements`);
+  throw new Error(`did not complete within ${stepsMax} statements`);
 }
 
 const eventsOf = async (tenant: TestTenant) => {
@@ -88,14 +89,14 @@ test("crash: a process that dies while it stores a model leaves a run that anoth
   const now = clock.now();
   const added = { run_id: clock.newId(now), moment: "value" as const, created_at: now, created_by: "somebody" };
   await database.transaction((tx) => insertRun(tx, tenantId, added));
-  // As if the lease had run out, and as if no run before had died.
+  // As if the lease had expired, and as if the run had never been started before.
   const text = `update model_runs set lease_until = now() - interval '1 s', status = 'RUNNING',
     progress = progress || '{"begun": 0}' where tenant_id = $1`;
   await database.query(statement(text, [tenantId]));
   const steps = await killAtEachStep(tenant, async (dying) => {
     await database.query(statement(text, [tenantId]));
     const claimed = await database.transaction((tx) => claimRun(tx, 30));
-    if (!claimed) throw new Error("there is a run");
+    if (!claimed) throw new Error("no run could be claimed");
     await workRun({ database: dying, clock, log: openLog("silent") }, claimed, new AbortController().signal);
   });
   expect(steps).toBeGreaterThan(7);

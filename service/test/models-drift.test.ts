@@ -55,7 +55,7 @@ async function watch({ tenant, id }: Watched) {
 const many = (count: number, make: (index: number) => Rated) => Array.from({ length: count }, (_, index) => make(index));
 const raised = (more: Partial<Rated> = {}): Rated => ({ amount: 5, score: 3, ...more });
 
-test("drift: a champion that makes more than ten cases in a day, where none is usual, is retired once, so that the rules alone decide", async () => {
+test("drift: a champion that causes more than ten cases in a day, where there were none before, is retired once, so that the rules alone decide", async () => {
   const { model, events } = await watch(await champion(many(12, () => raised())));
   expect(model).toMatchObject({ state: "RETIRED", retired_by: "system" });
   expect(events).toMatchObject([
@@ -93,7 +93,7 @@ test("drift: an attack that is confirmed as fraud does not get the model retired
   expect((await watch(watched)).model).toMatchObject({ state: "CHAMPION", figures: { drift: { cases_per_day: 9 } } });
 });
 
-test("drift: a field that has moved is reported once, and the champion stays", async () => {
+test("drift: a field that has changed a lot is reported once, and the champion stays", async () => {
   const { model, events } = await watch(await champion(many(220, (index) => ({ amount: 50 + index, score: 1 }))));
   expect(model.state).toBe("CHAMPION");
   expect(model.figures.drift).toMatchObject({ is_drifted: true });
@@ -128,7 +128,7 @@ test("drift: four times as many known frauds as before are reported, and as many
   expect(steady.events).toEqual([]);
 });
 
-test("drift: the thread that measures it gives what measuring in the process gives", async () => {
+test("drift: measuring in a thread gives the same result as measuring in the process", async () => {
   const { tenant, id } = await champion(many(12, () => raised()));
   const { database } = service.current;
   const model: Model = (await tenant.call("GET", `/models/${id}`)).json.data;

@@ -45,7 +45,7 @@ const names = [
   "account.events_1h",
 ];
 
-// Trees of random splits, whose parts have many digits.
+// Trees with random splits, whose parts have many digits.
 function someModel(seed: number): Model {
   const next = numbersFrom(seed);
   const grow = (depth: number): Tree => {
@@ -92,7 +92,7 @@ test("models: for every stored decision of a run, the shown parts sum to the log
   expect(rated.size).toBeGreaterThan(3);
 });
 
-test("models: without labels, training makes no model, and every decision has the same bytes as with rules alone", async () => {
+test("models: without labels, training gives no model, and every decision has the same bytes as with rules alone", async () => {
   const { database } = lab.current;
   const [plain, trained, retired] = [await newTenant(lab.current), await newTenant(lab.current), await newTenant(lab.current)];
   for (const moment of momentNames) {
@@ -100,7 +100,7 @@ test("models: without labels, training makes no model, and every decision has th
     const added = { run_id: clock.newId(now), moment, created_at: now, created_by: "somebody" };
     await database.transaction((tx) => insertRun(tx, trained, added));
     const claimed = await database.transaction((tx) => claimRun(tx, 30));
-    if (!claimed) throw new Error("there is a run");
+    if (!claimed) throw new Error("no run could be claimed");
     await workRun({ database, clock, log: openLog("silent") }, claimed, new AbortController().signal);
   }
   const runs = await listRuns(database, trained, 9);

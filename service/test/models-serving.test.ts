@@ -75,7 +75,7 @@ test("models: a tenant without a model gets the same bytes as before, and anothe
   expect(row?.decision).toMatch(/^\{"v":\d+,"l":0,"f":"[^"]*"\}$/);
 });
 
-test("models: a challenger's rating is stored and counts for nothing", async () => {
+test("models: a challenger's rating is stored, but does not count", async () => {
   const tenant = await TestTenant.create(service.current);
   const id = await insertTestModel(tenant, { state: "CHALLENGER" });
   const payment = paymentOf(500);

@@ -135,7 +135,7 @@ test("random checks: the outcome becomes a label that stands for the activities 
   await set(tenant, 4);
   await draw(tenant);
   const [first, second] = await casesOf(tenant);
-  if (!first || !second) throw new Error("there are four cases");
+  if (!first || !second) throw new Error("four cases are needed");
   const closed = await decide(tenant, first, "CONFIRMED_FRAUD");
   await decide(tenant, second, "FALSE_POSITIVE");
   expect(await listed(tenant)).toMatchObject([
@@ -159,7 +159,7 @@ test("random checks: the recall is the estimated share of frauds that were found
   await set(tenant, 10);
   await draw(tenant);
   const [fraud, ...honest] = (await casesOf(tenant)).filter(({ details }) => details.random_check === true);
-  if (!fraud) throw new Error("there are ten cases");
+  if (!fraud) throw new Error("ten cases are needed");
   await decide(tenant, fraud, "CONFIRMED_FRAUD");
   for (const each of honest) await decide(tenant, each, "FALSE_POSITIVE");
   const text = `

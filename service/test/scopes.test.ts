@@ -14,7 +14,7 @@ beforeAll(async () => {
   known = await snapshot(world.current);
 });
 
-// What this test leaves is what the next one finds.
+// The next test finds what this one leaves behind.
 async function expectNoChange(): Promise<void> {
   const before = known;
   known = await snapshot(world.current);

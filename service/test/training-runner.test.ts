@@ -18,7 +18,7 @@ const never = new AbortController().signal;
 
 async function queue({ tenantId }: TestTenant): Promise<string> {
   const now = clock.now();
-  // A claim takes the oldest run of any tenant, so what another test left must go.
+  // A claim takes the oldest run of any tenant, so runs that other tests left are deleted first.
   await service.current.database.query(statement("delete from model_runs where tenant_id <> $1", [tenantId]));
   const added = { run_id: clock.newId(now), moment: "value" as const, created_at: now, created_by: "somebody" };
   return (await service.current.database.transaction((tx) => insertRun(tx, tenantId, added))).run_id;
@@ -26,7 +26,7 @@ async function queue({ tenantId }: TestTenant): Promise<string> {
 
 async function claim(): Promise<ClaimedRun> {
   const claimed = await service.current.database.transaction((tx) => claimRun(tx, 30));
-  if (!claimed) throw new Error("there is a run");
+  if (!claimed) throw new Error("no run could be claimed");
   return claimed;
 }
 
@@ -41,7 +41,7 @@ async function expire({ tenantId }: TestTenant): Promise<void> {
   await service.current.database.query(statement(text, [tenantId]));
 }
 
-test("training: two runners at once make one challenger, in a thread, and the one before it retires with an event", async () => {
+test("training: two runners at once train one challenger, in a thread, and the previous challenger is retired with an event", async () => {
   const tenant = await TestTenant.create(service.current);
   const earlier = await insertTestModel(tenant, { state: "CHALLENGER" });
   await insertPaid(tenant, paymentsOf({ count: 1500, fraudShare: 0.08 }));
@@ -76,7 +76,7 @@ test("training: a run that its process abandons is taken over, and a late result
   expect(run?.reason).toBe("A model needs at least 50 known frauds; there are 0.");
 }, 60_000);
 
-test("training: stopping the process puts the run back, and a run that never ends is given up after three times", async () => {
+test("training: stopping the process puts the run back, and a run that never ends is given up after three attempts", async () => {
   const tenant = await TestTenant.create(service.current);
   await queue(tenant);
   const stopped = AbortSignal.abort();
@@ -108,7 +108,7 @@ test("training: in the tenant's quietest hour, a run is queued once if there are
   await service.current.database.query(statement(text, [tenant.tenantId]));
 });
 
-// The same database, in which everything that is read for other tenants fails.
+// The same database, in which every query for another tenant fails.
 function readableOnlyFor({ tenantId }: TestTenant, database: Database): Database {
   const query = async (given: Statement) => {
     if (given.values.length > 0 && !given.values.includes(tenantId)) throw new Error("is broken");

@@ -27,7 +27,7 @@ test("training: the same stored data gives the same model, whatever the size of 
   expect(measured?.model.average_precision).toBeGreaterThan(0.7);
   expect(measured?.before.average_precision).toBeLessThan(0.2);
   expect(measured?.calibration_error).toBeLessThan(0.03);
-  // The rules found nothing, so the model is given one case a day.
+  // The rules found nothing, so the model gets one case a day.
   expect(measured?.model.cases_per_day).toBeGreaterThan(0.5);
   expect(measured?.model.cases_per_day).toBeLessThan(5);
 });
@@ -39,7 +39,7 @@ test("training: too few known frauds give no model and the reason", async () => 
   expect(result).toEqual({ reason: expect.stringMatching(/^A model needs at least 50 known frauds; there are \d+\.$/) });
 });
 
-test("training: labels of three months that all came today teach a model", async () => {
+test("training: a model can be trained on labels of three months that all arrived today", async () => {
   const tenant = await TestTenant.create(service.current);
   const { database } = service.current;
   await insertPaid(tenant, paymentsOf({ count: 2000, days: 88, fraudShare: 0.15 }));

@@ -21,7 +21,7 @@ export type Attack = {
 
 export type AttackScript = (shop: Shop, attack: Attack, startMs: number) => Actor;
 
-// How a thief enters an account to empty it, and how much a transfer takes.
+// How a thief enters an account to empty it, and how large a transfer is.
 const accountTheft = {
   disguises: { takeover_naive: 0.2, takeover_vpn: 0.4, takeover_targeted: 0.4 },
   timesMedian: 6,

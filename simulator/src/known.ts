@@ -31,7 +31,7 @@ const reports: Record<AttackKind, { share: number; days: number }> = {
   refund_abuse: { share: 0.6, days: 15 },
 };
 
-// These alone are of no use to an attacker, so nobody reports them as fraud.
+// These do no harm by themselves, so nobody reports them as fraud.
 const idle = new Set(["login_failed", "page_view", "logout"]);
 
 export function fraudIn(session: SessionTruth, told: Told[], random: Random, knownMs?: number): FraudTruth | null {

@@ -23,8 +23,8 @@ function spellMailbox(random: Random, [local, domain]: readonly [string, string]
 
 type Person = { mailbox: readonly [string, string]; device: Device; home: Site; gateway: Site; currency: string };
 
-// One person opens many accounts to get the shop's offer for new customers again and again. The browser is of the same kind each
-// time, but it has been reset, and the address is another one of the same two networks.
+// One person opens many accounts to get the shop's offer for new customers again and again. The kind of browser is always the
+// same, but the browser has been reset, and the address is another one in the same two networks.
 export const abusePromotion: AttackScript = function* (shop, attack, startMs) {
   const { random, haste } = attack;
   const { accounts, days, sameCard } = attackParameters.promo_abuse;

@@ -31,7 +31,7 @@ export function* scenarioDeliveries({ kind, seed, nowMs, appKey, origin }: Scena
   const payments = families.has(kind);
   const { shop, random } = openShop({ seed, startMs: fromMs, days: historyDays, users, visitsPerDay, appKey, origin, payments });
   const attack = { id: `${kind}-0`, kind, random: random.fork(kind), haste: 4, isShow: true, loginsMin: 12 };
-  // Some families prepare themselves during the history.
+  // In some families, attackers prepare their attack during the history.
   if (payments) shop.enter(startAttack(shop, attack, attackFromMs));
   shop.hasBrowsers = false;
   for (const person of shop.people) shop.enter(live(shop, person, { fromMs, toMs: attackFromMs, haste: 1, hasNights: true }));

@@ -32,7 +32,7 @@ export const sceneKinds = [
 ] as const;
 export type SceneKind = (typeof sceneKinds)[number];
 
-// The scene lasts from `fromMs` to `toMs`. Anything that has always been unusual, such as a kiosk, also has a history.
+// The scene lasts from `fromMs` to `toMs`. Anything that is always unusual, such as a kiosk, is also part of the history.
 type Scene = { kind: SceneKind; random: Random; historyMs: number; fromMs: number; toMs: number };
 
 type Script = (shop: Shop, scene: Scene) => Actor[];

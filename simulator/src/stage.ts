@@ -12,7 +12,7 @@ const historyBatchMs = 6 * hourMs;
 // An attack that begins at the very end would be cut off.
 const lastStart = 0.75;
 
-// The seeds of stages. Use only the first ones to tune a rule, a feature or a model.
+// The seeds of stages. Use only the tuning seeds to tune a rule, a feature or a model.
 export const stageSeeds = {
   tune: ["stage-tune-1", "stage-tune-2", "stage-tune-3", "stage-tune-4"],
   heldOut: ["stage-held-out-1", "stage-held-out-2", "stage-held-out-3"],

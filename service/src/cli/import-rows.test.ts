@@ -66,7 +66,7 @@ test.each([
   expect(rest).toEqual(wanted);
 });
 
-test("import: for a fraud of the last days no known_at is sent, so the service uses the present time", () => {
+test("import: for a fraud of the last days, no known_at is sent, so the service uses the current time", () => {
   const parsed = readerOf("occurred_at,fraudulent", "type=:payment")(rowOf("2026-11-14", "yes"));
   expect("past" in parsed && parsed.past.known_at).toBe(undefined);
 });
@@ -92,7 +92,7 @@ test.each([
   expect(read(rowOf(...fields))).toEqual({ fault: expect.stringContaining(fault) });
 });
 
-test("import: a wrong map and a file without the columns that are needed are reported before anything is read", () => {
+test("import: a wrong map, or a file without the required columns, is reported before anything is read", () => {
   for (const map of ["total", "total=Amount", "amount=", "type=:", "instrument=Card", "attributes.=x"])
     expect(() => readColumnMap([map])).toThrow("--map must be like");
   expect(() => readerOf("a,b", "type=:payment")).toThrow("no column occurred_at");

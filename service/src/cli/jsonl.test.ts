@@ -11,7 +11,7 @@ async function read(...pieces: string[]): Promise<TextLine[]> {
   return lines;
 }
 
-test("lines: numbers are right wherever the pieces end, and empty lines are skipped", async () => {
+test("lines: line numbers are right wherever the pieces end, and empty lines are skipped", async () => {
   const wanted = [
     { line: 1, text: "a" },
     { line: 3, text: "bc" },

@@ -84,7 +84,7 @@ test("semaphore: in a full queue, a newcomer replaces the last waiter of the lon
   expect(semaphore.size).toBe(0);
 });
 
-test("semaphore: for any tasks, no limit is exceeded, every caller is served or refused, and short lines are not refused in favour of long ones", async () => {
+test("semaphore: for any tasks, no limit is exceeded, every caller is served or refused, and short queues are not refused in favour of long ones", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.constantFrom("a", "b", "c", "d", "end"), { maxLength: 60 }), async (steps) => {
       const [waitingMax, waitingOfOneMax] = [5, 4];

@@ -66,7 +66,7 @@ test("damping: a look-alike of an account's evidence is the same account, and it
   expect(traitsOf(leadOf("account:a", "a"), paid)).toEqual(['account:["a","payee:shop"]']);
 });
 
-test("damping: an account that is named like another one with its device is no look-alike of it", () => {
+test("damping: an account whose id looks like another account with its device is not a look-alike of it", () => {
   const victim = traitsOf(leadOf("account:a", "a"), eventOf({ device_id: "d1", website_account_id: "a" }));
   for (const name of ["a device:d1", 'a","device:d1', '["a","device:d1"]']) {
     const own = traitsOf(leadOf(`account:${name}`, name), eventOf({ website_account_id: name }));

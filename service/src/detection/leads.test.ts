@@ -58,7 +58,7 @@ function sizeOf(kind: ActiveRule["rule"]["about"], expression: string, judged: O
   return leadsIn({ ...judged, rules, activity: { ...source, ...judged.activity } }).leads.at(-1)?.size;
 }
 
-test("finding: a record of false positives covers a payment by its amount, a payee by what its rules counted, and no full count", () => {
+test("finding: the size of a payment is its amount, that of a payee is what its rules counted, and a full count is larger than twice any other", () => {
   const activity = { type: "payment", payee_id: "shop" };
   const features = { "event.value": 99.5, "payee.strangers_7d": 7, "payee.new_accounts_24h": 50 };
   expect(sizeOf("account", "event.value > 0", { features, activity })).toBe(100);

@@ -4,7 +4,7 @@ import { casesIn, thresholdsFor, type DayCount } from "./budget.ts";
 import { thresholdFaults } from "./rule.ts";
 
 test("budget: the thresholds rise, and the expected number of cases is within the budget unless the highest alone are more", () => {
-  // Few values, so that many are equal, also on different days.
+  // Few different values, so that many are equal, also across days.
   const count = record({
     log_odds: integer({ min: 1, max: 200 }).map((value) => value / 10),
     subjects: integer({ min: 1, max: 50 }),

@@ -33,7 +33,7 @@ test("campaign: reading the campaign counts no finding", () => {
   expect(campaigns.changed()).toBeNull();
 });
 
-test("campaign: a target counts once however often it is attacked, so nobody can make a campaign large with one account", () => {
+test("campaign: a target counts once, however often it is attacked, so nobody can make a campaign look large with one account", () => {
   const campaigns = new Campaigns({});
   const sizes = [1, 1, 2, 1, 2, 3].map((target) => campaigns.see("slow", start, target).size);
   expect(sizes).toEqual([1, 1, 2, 2, 2, 3]);
@@ -42,7 +42,7 @@ test("campaign: a target counts once however often it is attacked, so nobody can
   expect(campaigns.changed()?.["slow"]?.[3]).toHaveLength(64);
 });
 
-test("campaign: a rule may have a name that every object inherits", () => {
+test("campaign: a rule may have an id that every object inherits as a name", () => {
   const campaigns = new Campaigns({});
   expect(campaigns.peek("constructor", start)).toBe("campaign:constructor:2026-11-15");
   expect(campaigns.see("constructor", start, 1)).toEqual({ subject: "campaign:constructor:2026-11-15T20:00Z", size: 1 });

@@ -45,7 +45,7 @@ test("random checks: if no check is a fraud, about three frauds may still have b
   expect(recallOf(given)).toMatchObject({ missed: 0, recall: 1, recall_low: 0.9703 });
 });
 
-test("random checks: the estimate is a share, and its lower limit is not above it", () => {
+test("random checks: the estimate is a share, and its lower bound is not above it", () => {
   const given = record({
     decided: integer({ min: 1, max: 500 }),
     share: double({ min: 0, max: 1, noNaN: true }),

@@ -14,12 +14,12 @@ test("offset: the threshold gives the wanted number of cases a day", () => {
   expect(offsetFor(rated, { wantedPerDay: 3, threshold: 2.5 })).toBe(5.5);
 });
 
-test("offset: what a rule finds anyway is one case of its account, however many payments it has", () => {
+test("offset: payments that a rule finds anyway are one case of their account, however many there are", () => {
   const held = days.flatMap((day) =>
     Array.from({ length: 10 }, () => row({ day, account: "held", isHeld: true, rules: 3, score: 9 })),
   );
   expect(offsetFor([...rated, ...held], { wantedPerDay: 4, threshold: 2.5 })).toBe(5.5);
-  // Another payment of the same account is no other case.
+  // Another payment of the same account does not make another case.
   const usual = days.map((day) => row({ day, account: "held", score: 8 }));
   expect(offsetFor([...rated, ...held, ...usual], { wantedPerDay: 4, threshold: 2.5 })).toBe(5.5);
 });

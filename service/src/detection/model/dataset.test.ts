@@ -61,7 +61,7 @@ test("poisoning: one account that repeats a fraud pattern without being reported
   const frauds = paid.filter(({ isFraud }) => isFraud);
   const flood = Array.from({ length: 20_000 }, (_, index): Paid => {
     const like = frauds[index % frauds.length];
-    if (!like) throw new Error("there are frauds");
+    if (!like) throw new Error("no fraud was generated");
     return { ...like, key: `flood-${index}`, account: "attacker", isFraud: false };
   });
   expect(precisionOf(learn([...flood, ...paid]))).toBeGreaterThan(precisionOf(learn(paid)) - 0.05);
@@ -88,7 +88,7 @@ test("dataset: the honest payments of a busy account's last days are among the r
 test("poisoning: one account with many reports of small payments does not make small payments suspicious", () => {
   const paid = paymentsOf();
   const small = paid.find(({ isFraud, features }) => !isFraud && Number(features["event.value"]) < 50);
-  if (!small) throw new Error("there are small payments");
+  if (!small) throw new Error("no small payment was generated");
   const flood = Array.from({ length: 10_000 }, (_, index) => ({
     ...small,
     key: `f-${index}`,

@@ -12,20 +12,23 @@ test.each([
   { others: 400, flooding: 100, share: 0.01 },
   { others: 400, flooding: 50_000, share: 0.01 },
   { others: 50, flooding: 10_000, share: 2 / 51 },
-])("guards: $flooding labels of one account beside $others others weigh a small share of all", ({ others, flooding, share }) => {
-  const labels = [...many(others, (index) => label(`a-${index}`)), ...many(flooding, () => label("flood"))];
-  const flood = sumFor(labels, ({ account }) => account === "flood");
-  expect(flood / sumFor(labels, () => true)).toBeCloseTo(share, 9);
-  expect(sumFor(labels, ({ account }) => account === "a-7")).toBe(1);
-});
+])(
+  "guards: $flooding labels of one account beside $others others have a small share of the weight",
+  ({ others, flooding, share }) => {
+    const labels = [...many(others, (index) => label(`a-${index}`)), ...many(flooding, () => label("flood"))];
+    const flood = sumFor(labels, ({ account }) => account === "flood");
+    expect(flood / sumFor(labels, () => true)).toBeCloseTo(share, 9);
+    expect(sumFor(labels, ({ account }) => account === "a-7")).toBe(1);
+  },
+);
 
-test("guards: where few accounts have frauds, each equally many, all labels count fully", () => {
+test("guards: if few accounts have frauds, each the same number, all labels count in full", () => {
   const labels = many(2000, (index) => label(`a-${index % 50}`));
   expect(cappedWeights(labels)).toEqual(labels.map(() => 1));
   expect(cappedWeights([label("one"), label("one"), label("two")])).toEqual([1, 1, 1]);
 });
 
-test("guards: the labels that one person gave weigh at most a quarter of all", () => {
+test("guards: the labels that one person gave have at most a quarter of the weight", () => {
   const labels = many(400, (index) => label(`a-${index}`, index < 300 ? "mallory" : `p-${index % 5}`));
   expect(sumFor(labels, ({ person }) => person === "mallory")).toBeCloseTo(100, 9);
   expect(sumFor(labels, ({ person }) => person === "p-1")).toBe(20);
@@ -36,7 +39,7 @@ test("guards: a tenant with one investigator still learns from all labels", () =
   expect(cappedWeights(labels)).toEqual(labels.map(() => 1));
 });
 
-test("guards: the honest activities of one account together weigh at most as much as 200, and the total weight does not change", () => {
+test("guards: the honest activities of one account together have at most the weight of 200, and the total weight does not change", () => {
   const accounts = [...Array.from({ length: 1000 }, (_, index) => `a-${index}`), ...Array.from({ length: 1000 }, () => "flood")];
   const weights = cappedHonest(
     accounts,

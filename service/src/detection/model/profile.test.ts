@@ -12,7 +12,7 @@ test("profile: other rows of the same kind are stable in every field", () => {
   for (const value of Object.values(index)) expect(value).toBeLessThan(0.05);
 });
 
-test("profile: a field that moved, or that is missing now, stands out", () => {
+test("profile: a field that has changed, or that is missing now, stands out", () => {
   const index = stabilityOf(profile, (code) =>
     columnOf(2, code, (value) => (code === "a0" ? value * 2 + 40 : code === "b1" ? NaN : value)),
   );
