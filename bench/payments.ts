@@ -1,7 +1,7 @@
-// Measures a tenant's own model on card payments: the protocol of the handbook "Reproducible Machine Learning for Credit Card Fraud
-// Detection", through the API and the engine, on a separate PostgreSQL in a temporary folder. Run with `node bench/payments.ts
-// transactions.csv.gz [--quick] [--customers n] [--weeks n] [--flip percent] [--mistaken percent]`. You need the file: a CSV with
-// the columns time (Unix seconds), customer, terminal, amount and fraud (0 or 1).
+// Measures a tenant's own model on card payments: the protocol of the handbook "Reproducible Machine Learning for Credit Card
+// Fraud Detection", through the API and the engine, on a separate PostgreSQL in a temporary folder. Run with `node
+// bench/payments.ts transactions.csv.gz [--quick] [--customers n] [--weeks n] [--flip percent] [--mistaken percent]`. You need
+// the file: a CSV with the columns time (Unix seconds), customer, terminal, amount and fraud (0 or 1).
 import { basename } from "node:path";
 import { parseArgs } from "node:util";
 import { measurePayments } from "./payments-measure.ts";

@@ -35,7 +35,7 @@ test("campaign: an attack is one row with its accounts; the case lists them, and
   await accounts.getByRole("link", { name: "Open case" }).waitFor();
   expect(await axeFindings(page)).toEqual([]);
   await visitor.press("c");
-  await page.getByRole("checkbox", { name: /Apply the same outcome to the account that was entered/ }).check();
+  await page.getByRole("checkbox", { name: /Same outcome for the account that was entered/ }).check();
   expect(await axeFindings(page)).toEqual([]);
   await page.getByRole("radio", { name: /Confirmed fraud/ }).check();
   await page.getByRole("button", { name: "Close the case", exact: true }).last().click();

@@ -76,7 +76,7 @@ test("case: a random check is marked as one and accuses nobody, until suspicious
     const ids = { ...newIds(), seen_at: before(120) };
     return openCase(owner, checkFinding({ moment: "entry", score: 2 }), ids, before(60)).document;
   });
-  if (!quiet || !joined) throw new Error("two occurrences are needed");
+  if (!quiet || !joined) throw new Error("two cases are needed");
   const suspicious = findingOf("server", "Bot past log-in");
   const { document } = joinCase(joined, suspicious, { ...newIds(), seen_at: before(2) }, before(2));
   await store(tenant, quiet, "account:quiet");

@@ -139,8 +139,8 @@ async function passOn(route: Route, token: string): Promise<void> {
   await route.continue({ headers: { ...route.request().headers(), authorization: `Bearer ${token}` } }).catch(() => {});
 }
 
-// The axe findings for the current page, by rule and element, with the contrast of both themes. The script is injected through the
-// debugger, because the page's content security policy would block it.
+// The axe findings for the current page, by rule and element, with the contrast of both themes. The script is injected through
+// the debugger, because the page's content security policy would block it.
 export async function axeFindings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const findings = await runAxe(page, 'axe.run({ resultTypes: ["violations"] })');

@@ -1,7 +1,8 @@
 import { chromium, type Browser } from "playwright-core";
 import { findChromium } from "../../scripts/browser.ts";
 
-// Every new window loads two pages for its address bar and starts a renderer to spare. Without them, a test page costs half the CPU.
+// Every new window loads two pages for its address bar and starts a renderer to spare. Without them, a test page costs half the
+// CPU.
 const windowFeatures = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup", "SpareRendererForSitePerProcess"];
 // Chromium heeds only the last such flag, so this repeats what Playwright switches off for pages and the network.
 const playwrightFeatures = [

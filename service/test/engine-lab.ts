@@ -126,7 +126,8 @@ const madeColumns = ["tenant_id", "prediction_id", "case_id", "own_case_id", "so
 
 const madeIds = new Set(["case_id", "campaign_case_id", "state_id", "occurrence_id", "prediction_id", "tenant_id"]);
 
-// Returns everything stored for a tenant, by table and sorted, without the ids that differ in every run and the places in requests.
+// Returns everything stored for a tenant, by table and sorted, without the ids that differ in every run and the places in
+// requests.
 export async function snapshot({ database }: Lab, tenantId: string): Promise<Record<string, string[]>> {
   const all: Record<string, string[]> = {};
   for (const name of await listTables(database)) {

@@ -15,8 +15,8 @@ export type World = {
   other: TestTenant;
   caseId: string;
   account: string;
-  // The other ids a path may contain: a rule, a finished backtest, a model, a decision, a webhook, a user, a client, a session, a device,
-  // an address.
+  // The other ids a path may contain: a rule, a finished backtest, a model, a decision, a webhook, a user, a client, a session, a
+  // device, an address.
   ids: Record<
     | "rule_id"
     | "backtest_id"

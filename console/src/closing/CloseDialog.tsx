@@ -81,8 +81,7 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
             onChange={(event) => setForMembers(event.target.checked)}
           />
           <span>
-            Apply the same outcome to{" "}
-            {entered === 1 ? "the account that was entered" : `all ${entered} accounts that were entered`}
+            Same outcome for {entered === 1 ? "the account that was entered" : `all ${entered} accounts that were entered`}
             <span className="block text-xs text-faint">
               This also closes the open cases that this attack opened. Cases that were opened for another reason stay open.
             </span>

@@ -16,9 +16,9 @@ const heldMax = 4;
 
 type Account = NonNullable<Scene["account"]>;
 
-// Ends the holding of log-ins. A log-in becomes a habit when its time is over, or when the case that it led to is closed as a false
-// positive. It never becomes one if somebody reported or confirmed a fraud meanwhile, or if the account is flagged. If the fraud
-// is reported or confirmed later, the values that were learned from the log-in are forgotten.
+// Ends the holding of log-ins. A log-in becomes a habit when its time is over, or when the case that it led to is closed as a
+// false positive. It never becomes one if somebody reported or confirmed a fraud meanwhile, or if the account is flagged. If the
+// fraud is reported or confirmed later, the values that were learned from the log-in are forgotten.
 export function settleHeld({ facts, flags, confirmed, falsePositives }: Account, at: number): void {
   if (facts.held === undefined) return;
   const isFlagged = flags.is_blocked || flags.is_quarantined || flags.is_fraudulent;

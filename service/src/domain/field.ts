@@ -46,7 +46,8 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
 
-// Cuts between characters, never inside a surrogate pair. Most texts are short enough, and cutting took a fifth of the intake's time.
+// Cuts between characters, never inside a surrogate pair. Most texts are short enough, and cutting took a fifth of the intake's
+// time.
 export function firstCharacters(text: string, max: number): string {
   if (text.length <= max) return text;
   return Array.from(text.slice(0, 2 * max))

@@ -21,8 +21,8 @@ export type UnlabelledActivity = { at: number; score: number; hasCase: boolean; 
 
 // The label of an activity that nobody has labelled: 0 if it is mature, otherwise null. A payment that was stopped could not
 // become a fraud. What belongs to a case, or is suspicious enough for one, is left to a person: if the case is decided, its
-// activities have labels, and if it is open or inconclusive, nothing is known. Nobody acted on the score of imported activity, and
-// the import says which of it was a fraud.
+// activities have labels, and if it is open or inconclusive, nothing is known. Nobody acted on the score of imported activity,
+// and the import says which of it was a fraud.
 export function maturedLabel(each: UnlabelledActivity, { now, matureMs }: { now: number; matureMs: number }): 0 | null {
   const { at, score, hasCase, isDeclined, isImported } = each;
   const isLeft = isDeclined || hasCase || (score >= caseScore && !isImported);

@@ -29,7 +29,8 @@ const readOnlyCode = "25006";
 // An earlier statement of the transaction failed.
 const abortedCode = "25P02";
 const idleTimeoutCode = "25P03";
-// Connection exceptions, insufficient resources (too many connections, disk full), an operator's shutdown, and a read-only server.
+// Connection exceptions, insufficient resources (too many connections, disk full), an operator's shutdown, and a read-only
+// server.
 const awayCodes = /^(08|53|57P|58|25P03|25006)/;
 // Errors without a code: the connection was closed, or none could be opened.
 const awayMessages = /connection|timeout expired|client was closed|not queryable/i;

@@ -1,7 +1,7 @@
 import type { TrainingRows } from "./sample.ts";
 
-// How the values of a field were spread when a model was trained: the upper limits of its bins, and the share of rows in each bin.
-// The last two shares are those above the last limit and of missing values.
+// How the values of a field were spread when a model was trained: the upper limits of its bins, and the share of rows in each
+// bin. The last two shares are those above the last limit and of missing values.
 type FieldProfile = { limits: number[]; shares: number[] };
 export type Profile = Record<string, FieldProfile>;
 
