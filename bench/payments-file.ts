@@ -29,8 +29,8 @@ export type FileOptions = {
 
 type PaymentFile = { payments: Payment[]; weeksMoved: number; customersOfFile: number };
 
-// Reads a CSV file, compressed or not, in the order of time. All times are moved by whole weeks, so that the last payment is
-// shortly before now and keeps its weekday and hour.
+// Reads a CSV file, compressed or not, in order of time. All times are moved by whole weeks, so that the last payment is shortly
+// before now and keeps its weekday and hour.
 export async function readPayments(path: string, options: FileOptions): Promise<PaymentFile> {
   const all: Payment[] = [];
   for await (const payment of rowsOf(path)) all.push(payment);

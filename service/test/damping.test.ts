@@ -106,7 +106,7 @@ const guesses = (count: number, minute: number): Step[] =>
     ip: "203.0.113.80",
   }));
 
-test("damping: a thief behind the same address is not absolved: a larger attack and each entered account still get their cases", async () => {
+test("damping: a thief at the same address is not covered: a larger attack and each entered account still get their cases", async () => {
   const stage = await Stage.open();
   await stage.play(guesses(10, 0));
   await closeAll(stage);

@@ -66,7 +66,7 @@ test.each([
   expect(await apply(tenant)).toEqual({ outcomes: 0, labels: 0 });
 });
 
-test("PUT case 200: a close that names occurrences labels only their activities; reopening takes the labels back", async () => {
+test("PUT case 200: a close that names occurrences labels only their activities; reopening removes the labels", async () => {
   const tenant = await newTenant();
   const rule = { expression: "event.value >= 5000", sentence: "{event.value} is very much.", weight: 5 };
   await makeRule(tenant, "huge_payment", rule);

@@ -129,7 +129,7 @@ test("random checks: an account that is active all day takes one of the checks, 
   expect(weights).toEqual([8, 8, 8, 8, 8, 2_000]);
 });
 
-test("random checks: the outcome becomes a label that stands for the activities it was chosen from, and reopening takes it back", async () => {
+test("random checks: the outcome becomes a label that stands for the activities it was chosen from, and reopening removes it", async () => {
   const tenant = await TestTenant.create(service.current);
   await insertDecided(tenant, paid(40));
   await set(tenant, 4);

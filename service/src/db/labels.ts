@@ -119,8 +119,8 @@ type LabelPage = { filter: LabelFilter; before: LabelPosition | null; limit: num
 type LabelRow = Row &
   Omit<Label, "fraudulent" | "order_id" | "case_id"> & { y: 0 | 1; order_id: string | null; case_id: string; id_key: string };
 
-// Newest first. Labels that were taken back are left out. Activities are looked up one by one, because the planner cannot know
-// how few labels a page has.
+// Newest first. Labels that were withdrawn are left out. Activities are looked up one by one, because the planner cannot know how
+// few labels a page has.
 export async function listLabels(database: Queryable, tenantId: string, page: LabelPage): Promise<ListedLabel[]> {
   const { activity_id, order_id, source, since } = page.filter;
   const { before } = page;

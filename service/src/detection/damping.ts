@@ -66,7 +66,7 @@ export function dampedLead(lead: Lead, pastOf: (ruleId: string) => PastOutcome[]
   return damped.length === 0 ? lead : { ...lead, verdict: withDamped(lead.verdict, damped) };
 }
 
-// The rules and the model that speak against the subject, under the names by which outcomes are recorded.
+// Returns the rules and the model that count against the subject, with the ids under which outcomes are recorded.
 export function accusersOf({ fired, model }: Verdict): { rule_id: string; weight: number }[] {
   const rules = fired.map(({ rule: { rule_id, weight } }) => ({ rule_id, weight }));
   return model && model.part > 0 ? [...rules, { rule_id: modelRecordId(model), weight: model.part }] : rules;

@@ -74,7 +74,7 @@ test("days: a fraud belongs to the day of its activity, whenever it becomes know
 
 const step = fc.record({ ago: fc.integer({ min: 0, max: 40 }), by: fc.constantFrom<1 | -1>(1, -1) });
 
-test("days: a label that is taken back leaves no trace, whatever the order of the changes", () => {
+test("days: a label that is withdrawn leaves no trace, whatever the order of the changes", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), fc.array(fc.nat(29), { maxLength: 20 }), (steps, active) => {
       const days = newDays();

@@ -259,7 +259,7 @@ test("features: guests at an event, who bring the devices that they always use, 
   expect(Number(world.seeAll(strangers.map((each) => ({ ...each, ip: "192.0.2.9" })))["block.new_ratio_1h"])).toBeGreaterThan(50);
 });
 
-test("features: declined payments do not count for a payee's new accounts, so nobody can use them to absolve or accuse it", () => {
+test("features: declined payments do not count for a payee's new accounts, so nobody can use them to clear or accuse the payee", () => {
   const world = new SmallWorld();
   world.see(paid(0));
   for (let n = 0; n < 50; n++) world.see(paid(1, { minute: day + n, website_account_id: `x${n}`, status: "declined" }));

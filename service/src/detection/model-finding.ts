@@ -6,7 +6,7 @@ import { partNames, partsOf } from "./model/serving.ts";
 import type { RatedByModel } from "./score.ts";
 import type { RuleContext } from "./vector.ts";
 
-// What a case says about the model's part in its score.
+// The texts that a case shows about the model's part of its score.
 
 export const partWords: Record<string, string> = {
   [partNames.base]: "Usual risk of this kind of activity",

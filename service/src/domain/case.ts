@@ -233,7 +233,7 @@ export function listMembers(found: CaseDocument, changes: MemberChange[]): CaseD
   return members === found.details.members || !members ? found : { ...found, details: { ...found.details, members } };
 }
 
-// New evidence makes a new occurrence, a new state and the next version.
+// New evidence adds an occurrence and a state, and raises the version.
 export function joinCase(open: CaseDocument, found: Finding, ids: FindingIds, now: string): Changed {
   const finding = believed(found);
   const details = joinedDetails(open.details, finding, isClaimOnly(open.fraud_occurrences));
