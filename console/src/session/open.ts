@@ -1,5 +1,5 @@
-import type { QueryClient } from "@tanstack/react-query";
-import type { Case, CaseDigest, EndUserAccount } from "@casehound/client";
+import type { Query, QueryClient } from "@tanstack/react-query";
+import type { Case, CaseDigest, CaseMember, EndUserAccount } from "@casehound/client";
 import { openClient, openDesk } from "../data/client.ts";
 import { LiveStream, type LiveEvent } from "../data/live.ts";
 import { queriesOf } from "../data/queries.ts";
@@ -72,17 +72,30 @@ function showFlags(cache: QueryClient, websiteAccountId: string, flags: Flags): 
   cache.setQueriesData<CaseDigest | null>({ queryKey: ["digest", websiteAccountId] }, (known) => known && { ...known, ...flags });
 }
 
-const countMs = 1000;
-const counting = new WeakMap<QueryClient, ReturnType<typeof setTimeout>>();
+const waitMs = 1000;
+const changedCases = new WeakMap<QueryClient, Set<string>>();
 
-// Reads the counts at most once a second, however many events arrive.
-function countSoon(cache: QueryClient): void {
-  if (counting.has(cache)) return;
-  const count = () => {
-    counting.delete(cache);
+// Reads the counts, and the lists of accounts that name a changed case, at most once a second, however many events arrive.
+function readSoon(cache: QueryClient, caseId?: string): void {
+  const waiting = changedCases.get(cache);
+  const changed = waiting ?? new Set();
+  if (caseId !== undefined) changed.add(caseId);
+  if (waiting) return;
+  changedCases.set(cache, changed);
+  setTimeout(() => {
+    changedCases.delete(cache);
     void cache.invalidateQueries({ queryKey: ["cases", "count"] });
-  };
-  counting.set(cache, setTimeout(count, countMs));
+    void cache.invalidateQueries({ queryKey: ["case"], predicate: (query) => isMembersWith(query, changed) });
+  }, waitMs);
+}
+
+type MemberPages = { pages: { members: CaseMember[] }[] };
+
+function isMembersWith({ queryKey: [, , part], state }: Query, caseIds: ReadonlySet<string>): boolean {
+  if (part !== "members") return false;
+  // The cast is safe: only `queries.members` has this key.
+  const { pages } = (state.data ?? { pages: [] }) as MemberPages;
+  return pages.some(({ members }) => members.some(({ case_id: id }) => id !== undefined && caseIds.has(id)));
 }
 
 // Reads again what a live event has made stale and a screen shows. Lists are not reread, because rows must not move under a
@@ -92,12 +105,12 @@ export function refreshOn(event: LiveEvent, cache: QueryClient): void {
   if (type === "case") {
     void cache.invalidateQueries({ queryKey: ["case", id] });
     void cache.invalidateQueries({ predicate: ({ queryKey: [noun, , caseId] }) => noun === "digest" && caseId === id });
-    countSoon(cache);
+    readSoon(cache, id);
   }
   if (type === "end_user_account") {
     void cache.invalidateQueries({ queryKey: ["account", id] });
     void cache.invalidateQueries({ queryKey: ["digest", id] });
-    countSoon(cache);
+    readSoon(cache);
   }
   if (type === "user") void cache.invalidateQueries({ queryKey: ["users"] });
   // Thresholds belong to the tenant.
