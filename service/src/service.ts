@@ -62,8 +62,8 @@ export type Service = {
   stop: () => Promise<void>;
 };
 
-// What a simulation provides: its own time and its own address data.
-type World = { clock: Clock; enrichment?: Enrichment };
+// What a simulation or a test provides: its own time, its own address data, and its own limit of waiting history.
+type World = { clock: Clock; enrichment?: Enrichment; historyRoom?: HistoryRoom };
 
 // True from the end of startup until the stop begins.
 type Life = { isReady: boolean; stops: (() => Promise<void>)[] };
@@ -92,7 +92,7 @@ export async function startService(
 async function start(
   config: Config,
   log: Logger,
-  { clock, enrichment = openEnrichment(config, clock) }: World,
+  { clock, enrichment = openEnrichment(config, clock), historyRoom = new HistoryRoom() }: World,
   life: Life,
 ): Promise<Omit<Service, "stop">> {
   const { stops } = life;
@@ -126,7 +126,8 @@ async function start(
   const limiter = new RateLimiter(config.rateLimits);
   // Runs before the API opens. Otherwise the API would reject the bootstrap client.
   if (config.bootstrap) await bootstrap(database, config.bootstrap, clock);
-  const { url, ownUrl, port, issuer } = await startApi(config, { database, clock, enrichment, limiter, log, metrics, life });
+  const shared = { database, clock, enrichment, historyRoom, limiter, log, metrics, life };
+  const { url, ownUrl, port, issuer } = await startApi(config, shared);
   const demo = embedded ? await demoCredentials(database, join(config.dataDir, "demo-credentials.json"), clock) : null;
   if (demo && demo.client_secret !== null && hasDemo(config)) {
     const { tenant, client_id: clientId, client_secret: clientSecret } = demo;
@@ -178,6 +179,7 @@ type Shared = {
   database: Database;
   clock: Clock;
   enrichment: Enrichment;
+  historyRoom: HistoryRoom;
   limiter: RateLimiter;
   log: Logger;
   metrics: Metrics;
@@ -186,7 +188,7 @@ type Shared = {
 
 async function startApi(
   config: Config,
-  { database, clock, enrichment, limiter, log, metrics, life }: Shared,
+  { database, clock, enrichment, historyRoom, limiter, log, metrics, life }: Shared,
 ): Promise<{ url: string; ownUrl: string; port: number; issuer: Issuer }> {
   const { stops } = life;
   const server = new ApiServer(log, metrics);
@@ -212,6 +214,7 @@ async function startApi(
     publicUrl,
     cursors: new CursorSeal(keys.cursors),
     ...gathered(database, clock),
+    historyRoom,
     feed,
     ...settingsOf(config),
     ...clock,
@@ -272,10 +275,9 @@ const settingsOf = (config: Config) => ({ webhooks: webhooksOf(config), retentio
 function gathered(
   database: Database,
   { newId }: Clock,
-): Pick<SharedServices, "findCase" | "findAccount" | "closeTogether" | "acceptTogether" | "servedModels" | "historyRoom"> {
+): Pick<SharedServices, "findCase" | "findAccount" | "closeTogether" | "acceptTogether" | "servedModels"> {
   return {
     servedModels: new ServedModels(),
-    historyRoom: new HistoryRoom(),
     findCase: gatherReads((tenantId, ids) => findCases(database.forTenant(tenantId), tenantId, ids)),
     findAccount: gatherReads((tenantId, ids) => findAccounts(database.forTenant(tenantId), tenantId, ids)),
     acceptTogether: gatherWrites(

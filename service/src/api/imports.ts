@@ -47,25 +47,26 @@ async function accept(services: Services, { caller, body }: Call<HistoryBatch>):
   const since = await findKeptFrom(services, caller);
   const all = body.activities.map((each) => waitingPast(each, now));
   const past = all.filter(({ activity }) => activity.occurred_at >= since);
-  await services.historyRoom.take(services.database, caller.tenant_id, past.length);
-  return services.database.transaction(async (tx) => {
-    const { tenant_id: tenantId, actor } = caller;
-    const { duplicates, reused } = await insertHistory(tx, tenantId, { past, actor });
-    await labelKnown(tx, { caller, now }, duplicates);
-    const knownCount = duplicates.length + reused.length;
-    const result: HistoryBatchResult = {
-      accepted: past.length - knownCount,
-      duplicates: knownCount,
-      reused: reused.length,
-      too_old: all.length - past.length,
-    };
-    if (result.accepted > 0) {
-      const resource = { type: "tenant" as const, id: tenantId };
-      const data = { accepted: result.accepted };
-      await appendEvents(tx, tenantId, [{ type: "history.stored", occurred_at: now, actor, resource, data }]);
-    }
-    return dataReply(result, 202);
-  });
+  const { tenant_id: tenantId, actor } = caller;
+  const store = () =>
+    services.database.transaction(async (tx) => {
+      const { duplicates, reused } = await insertHistory(tx, tenantId, { past, actor });
+      await labelKnown(tx, { caller, now }, duplicates);
+      const knownCount = duplicates.length + reused.length;
+      const result: HistoryBatchResult = {
+        accepted: past.length - knownCount,
+        duplicates: knownCount,
+        reused: reused.length,
+        too_old: all.length - past.length,
+      };
+      if (result.accepted > 0) {
+        const resource = { type: "tenant" as const, id: tenantId };
+        const data = { accepted: result.accepted };
+        await appendEvents(tx, tenantId, [{ type: "history.stored", occurred_at: now, actor, resource, data }]);
+      }
+      return dataReply(result, 202);
+    });
+  return services.historyRoom.store(services.database, tenantId, past.length, store);
 }
 
 // The time of the activity is also stored as its time of receipt, so that it belongs to the partition of its day.
