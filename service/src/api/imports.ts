@@ -32,6 +32,8 @@ import { invalid } from "./http/validate.ts";
 const bodyBytesMax = 2 * 1024 * 1024;
 const dayMs = 24 * 60 * 60 * 1000;
 const reportDaysMax = 31;
+// PostgreSQL writes earlier years in another way.
+const earliestMs = Date.parse("0001-01-01T00:00:00.000Z");
 
 async function findKeptFrom({ database, retentionDays, now }: Services, { slug }: Caller): Promise<string> {
   const tenant = await findTenant(database, slug);
@@ -110,8 +112,8 @@ type Asked = { from?: string; until?: string };
 
 async function report(services: Services, { caller, query }: Call<unknown, Asked>): Promise<Reply> {
   const until = query.until === undefined ? services.now() : shownTime(query.until);
-  const from =
-    query.from === undefined ? new Date(Date.parse(until) - reportDaysMax * dayMs).toISOString() : shownTime(query.from);
+  const earliest = new Date(Math.max(Date.parse(until) - reportDaysMax * dayMs, earliestMs)).toISOString();
+  const from = query.from === undefined ? earliest : shownTime(query.from);
   if (Date.parse(until) - Date.parse(from) > reportDaysMax * dayMs)
     throw new Failure("bad-request", `A report covers at most ${reportDaysMax} days.`);
   const span = { from, until };
