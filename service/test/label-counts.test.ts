@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
 import { lockTurn, makePartition } from "../src/db/activities.ts";
 import { lockRatedById, saveLabels, type NewLabelRow } from "../src/db/labels.ts";
-import { Database, type Row, type Transaction } from "../src/db/postgres/database.ts";
-import { sql, statement, type Statement } from "../src/db/postgres/sql.ts";
+import { Database, type Transaction } from "../src/db/postgres/database.ts";
+import { sql, statement } from "../src/db/postgres/sql.ts";
 import { entityKey } from "../src/db/states.ts";
 import { daysKept, sumOfDays, type Days } from "../src/detection/days.ts";
 import { eraseAccountTraces } from "../src/db/erasure.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import type { LabelSource } from "../src/domain/label.ts";
 import { applyLabels } from "../src/engine/labels.ts";
+import { Killed, dyingAt } from "./dying.ts";
 import { activityOf, drain, iso, labDetector, labNow, labNowMs, newTenant, snapshot, store, useLab } from "./engine-lab.ts";
 import { eventually } from "./process.ts";
 
@@ -183,33 +184,6 @@ test("engines: two engines that count labels while labels change give the same r
   expect((await labelsOf(tenantId)).every(({ y, applied_y }) => y === applied_y)).toBe(true);
   await Promise.all(databases.map((database) => database.end()));
 });
-
-class Killed extends Error {}
-
-// The same database, except that its transaction dies after statement number `step`, or after its last one, before the commit.
-function dyingAt(database: Database, step: number): { database: Database; hasDied: () => boolean } {
-  let hasDied = false;
-  const die = () => {
-    hasDied = true;
-    throw new Killed("died");
-  };
-  const transaction = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> =>
-    database.transaction(async (tx) => {
-      let at = 0;
-      const query = async <R extends Row>(sent: Statement): Promise<R[]> => {
-        const own = ++at;
-        const rows = await tx.query<R>(sent);
-        if (own === step) die();
-        return rows;
-      };
-      const result = await work({ isPatient: tx.isPatient, query });
-      if (++at === step) die();
-      return result;
-    });
-  const get = (target: Database, name: string | symbol): unknown =>
-    name === "transaction" ? transaction : Reflect.get(target, name, target);
-  return { database: new Proxy(database, { get }), hasDied: () => hasDied };
-}
 
 test("crash: counting that dies at any statement changes nothing, and a rerun counts every label once", async () => {
   const payments = [paymentOf(), paymentOf({ occurred_at: iso(labNowMs - dayMs) })];

@@ -40,25 +40,34 @@ export async function insertHistory(
   };
 }
 
-// Marks waiting history as known frauds. Returns the activities that are not waiting.
+// Marks waiting history as known frauds. Returns the activities that are not waiting. Locked in order, so that two senders
+// wait for each other instead of deadlocking.
 export async function saveWaitingFrauds(tx: Queryable, tenantId: string, known: WaitingPast[]): Promise<WaitingPast[]> {
   if (known.length === 0) return [];
   const keys = known.map(({ activity }) => newActivity(activity).key);
   const rows = await tx.query<{ id_key: string }>(sql`
+    with waiting as (
+      select h.received_at, h.id_key, k.known_at
+      from unnest(
+        ${plainArray(known.map(({ activity }) => activity.received_at))}::timestamptz[],
+        ${plainArray(keys)}::uuid[],
+        ${plainArray(known.map(({ known_at }) => known_at))}::timestamptz[]
+      ) as k (received_at, id_key, known_at)
+      join history as h on h.tenant_id = ${tenantId} and h.received_at = k.received_at and h.id_key = k.id_key
+      order by h.received_at, h.id_key
+      for update of h
+    )
     update history as h
-    set known_at = k.known_at
-    from unnest(
-      ${plainArray(known.map(({ activity }) => activity.received_at))}::timestamptz[],
-      ${plainArray(keys)}::uuid[],
-      ${plainArray(known.map(({ known_at }) => known_at))}::timestamptz[]
-    ) as k (received_at, id_key, known_at)
-    where h.tenant_id = ${tenantId} and h.received_at = k.received_at and h.id_key = k.id_key
+    set known_at = w.known_at
+    from waiting as w
+    where h.tenant_id = ${tenantId} and h.received_at = w.received_at and h.id_key = w.id_key
     returning h.id_key`);
   const waiting = new Set(rows.map((row) => row.id_key));
   return known.filter((_, index) => !waiting.has(keys[index] ?? ""));
 }
 
-// Returns false if nothing is waiting, or if the import is already running.
+// Returns false if nothing is waiting, or if the import is already running. Then its row is locked, so that an engine which is
+// about to end the import first sees what was sent before this.
 export async function saveImportStart(
   tx: Queryable,
   tenantId: string,
@@ -68,13 +77,17 @@ export async function saveImportStart(
     insert into imports (tenant_id, started_at, started_by)
     select ${tenantId}::uuid, ${now}::timestamptz, ${actor}
     where exists (select 1 from history where tenant_id = ${tenantId})
-    on conflict (tenant_id) do nothing
+    on conflict (tenant_id) do update
+    set started_at = imports.started_at
+    where false
     returning 1 as started`);
   return rows.length > 0;
 }
 
-// Ends the import if nothing is waiting.
+// Ends the import if nothing is waiting. The row is locked by a statement of its own: only the next statement sees all that was
+// sent before a start that held the lock.
 export async function deleteFinishedImport(tx: Queryable, tenantId: string): Promise<void> {
+  await tx.query(sql`select 1 as locked from imports where tenant_id = ${tenantId} for update`);
   await tx.query(sql`
     delete from imports
     where tenant_id = ${tenantId} and not exists (select 1 from history where tenant_id = ${tenantId})`);
