@@ -5,6 +5,7 @@ import { clock } from "../src/clock.ts";
 import type { Database } from "../src/db/postgres/database.ts";
 import { migrate, readMigrations } from "../src/db/postgres/migrate.ts";
 import { statement } from "../src/db/postgres/sql.ts";
+import { lockSettings } from "../src/db/rules.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { startService } from "../src/service.ts";
 import { createClient } from "../src/tenancy.ts";
@@ -244,4 +245,20 @@ test("upgrade: outcomes that an earlier version stored become labels", async () 
   expect(await applyLabels({ database, clock }, tenant_id)).toEqual({ outcomes: 1, labels: 1 });
   const stored = await database.query(statement("select case_id, y, actor from labels where tenant_id = $1", [tenant_id]));
   expect(stored).toEqual([{ case_id, y: 1, actor: "crm" }]);
+});
+
+test("upgrade: a budget of cases a day that an earlier version stored is still the number that was sent", async () => {
+  const url = await createDatabase(inject("databaseUrl"));
+  const database = opened.database(url);
+  await migrate(
+    database,
+    readMigrations().filter(({ name }) => name < "0022_exact_budget.sql"),
+  );
+  const tenant_id = randomUUID();
+  const query = (text: string) => database.query(statement(text, [tenant_id]));
+  await query("insert into tenants (tenant_id, slug, app_key, created_at) values ($1, 'frugal', 'key', now())");
+  await database.transaction((tx) => lockSettings(tx, tenant_id, at));
+  await query("update detection_settings set cases_per_day = 0.1 where tenant_id = $1");
+  await migrate(database);
+  expect(await query("select cases_per_day from detection_settings where tenant_id = $1")).toEqual([{ cases_per_day: 0.1 }]);
 });

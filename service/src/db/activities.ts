@@ -183,6 +183,9 @@ function changing({
   return facts as BrowserFacts;
 }
 
+// Whether an activity is imported history, in SQL. The text is searched first, because reading every document would take too long.
+export const isImported = `case when document like '%"imported"%' then coalesce(document::jsonb ->> 'imported' = 'true', false) else false end`;
+
 const dayMs = 24 * 60 * 60 * 1000;
 
 export function partitionOf(day: string): string {

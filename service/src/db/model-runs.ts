@@ -31,20 +31,19 @@ function toRun({ progress, model_id, reason, finished_at, ...row }: RunRow): Mod
 export type NewRun = { run_id: string; moment: Moment; created_at: string; created_by: string };
 const notBegun: StoredProgress = { phase: "waiting", percent: 0, begun: 0 };
 
-// If a run for this moment is already waiting or running, returns that run.
+// If a run for this moment is already waiting or running, returns that run. It is one statement, because the run could end before
+// a second one.
 export async function insertRun(tx: Queryable, tenantId: string, added: NewRun): Promise<ModelRun> {
-  await tx.query(sql`
+  const [row] = await tx.query<RunRow>(sql`
     insert into model_runs (tenant_id, run_id, moment, status, progress, created_at, created_by)
     values (
       ${tenantId}, ${added.run_id}, ${added.moment}, 'QUEUED', ${JSON.stringify(notBegun)}, ${added.created_at},
       ${added.created_by}
     )
-    on conflict (tenant_id, moment) where status in ('QUEUED', 'RUNNING') do nothing`);
-  const [row] = await tx.query<RunRow>(sql`
-    select run_id, moment, status, progress, model_id, reason, created_at, created_by, finished_at
-    from model_runs
-    where tenant_id = ${tenantId} and moment = ${added.moment} and status in ('QUEUED', 'RUNNING')`);
-  if (!row) throw new Error("the insert into model_runs left no row");
+    on conflict (tenant_id, moment) where status in ('QUEUED', 'RUNNING') do update
+    set status = model_runs.status
+    returning run_id, moment, status, progress, model_id, reason, created_at, created_by, finished_at`);
+  if (!row) throw new Error("the insert into model_runs returned no row");
   return toRun(row);
 }
 

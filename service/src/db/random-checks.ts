@@ -1,5 +1,6 @@
 import type { CheckCounts } from "../domain/random-check.ts";
 import { moments, ratedTypes, type Moment } from "../domain/label.ts";
+import { isImported } from "./activities.ts";
 import { labelsMax } from "./budget.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { plainArray, sql } from "./postgres/sql.ts";
@@ -59,9 +60,9 @@ export type Candidate = {
 // An activity with score 2 is five times as likely to be chosen, and so is a payment or transfer.
 const share = "(case when score = 2 then 5 else 1 end * case when type in ('payment', 'transfer') then 5 else 1 end)";
 
-// Lists rated activities of a day that have no case, in a random order weighted by share. `total` is the sum of all shares, and
-// `ofAccount` is the sum of the account's shares. Only one activity of each account is returned: otherwise somebody could log in
-// again and again, so that nobody else would be checked.
+// Lists rated activities of a day that have no case and were not imported, in a random order weighted by share. `total` is the sum
+// of all shares, and `ofAccount` is the sum of the account's shares. Only one activity of each account is returned: otherwise
+// somebody could log in again and again, so that nobody else would be checked.
 export async function listCandidates(
   reader: Queryable,
   tenantId: string,
@@ -88,6 +89,7 @@ export async function listCandidates(
               and score <= 2
               and case_id is null
               and website_account_id is not null
+              and not ${isImported}
           ) as rated
         ) as placed
         order by website_account_id, place

@@ -1,6 +1,7 @@
 import { timeOf } from "../domain/activity.ts";
 import { moments, sourcesByRank, type Moment } from "../domain/label.ts";
 import { maturedLabel, maturityMs, type ReportDelays } from "../domain/maturity.ts";
+import { isImported } from "./activities.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql, statement } from "./postgres/sql.ts";
 
@@ -87,7 +88,7 @@ function chunkText(moment: Moment): string {
     select a.received_at, a.id_key, a.website_account_id, a.occurred_at, a.score, a.case_id, a.decision,
       l.source, l.actor, l.y, l.weight, l.known_at,
       case when a.document like '%"declined"%' then coalesce(a.document::jsonb #>> '{payment,status}' = 'declined', false) else false end as is_declined,
-      case when a.document like '%"imported"%' then coalesce(a.document::jsonb ->> 'imported' = 'true', false) else false end as is_imported
+      ${isImported} as is_imported
     from (
       select received_at, id_key, website_account_id, occurred_at, score, case_id, decision, document
       from activities
