@@ -92,7 +92,7 @@ export const CaseChange = Type.Object(
     members: Type.Optional(
       Type.Enum(["same"], {
         description:
-          "With `same`, the members' open cases that this attack opened are closed too, with the same disposition and reason. They are closed in the background, after the response. Cases that were opened for another reason stay open. Reopening the attack's case stops this.",
+          "With `same`, the members' open cases that this attack opened are closed too, with the same disposition and reason. They are closed in the background, after the response. Cases that were opened for another reason, or that have got new evidence since, stay open. Reopening the attack's case stops this.",
       }),
     ),
   },

@@ -11,7 +11,8 @@ const closedAtOnce = 100;
 type Closing = { database: Database; clock: Clock };
 
 // Closes the next batch of the cases that one attack opened, if its case was closed with `members: "same"`. Returns how many
-// cases it closed. It continues after the last id that it handled, so a case that a person reopens meanwhile stays open.
+// cases it closed. It continues after the last id that it handled, so a case that a person reopens meanwhile stays open. So
+// does a case that has got evidence since the attack's case was closed, because nobody has judged it.
 export async function closeMembers({ database, clock }: Closing, tenantId: string, limit = closedAtOnce): Promise<number> {
   return database.transaction(async (tx) => {
     const claimed = await claimMemberClose(tx, tenantId);
@@ -33,7 +34,7 @@ export async function closeMembers({ database, clock }: Closing, tenantId: strin
     const ids = firstHeld === -1 ? listed : listed.slice(0, firstHeld);
     const changed = ids.flatMap((id) => {
       const found = cases.get(id);
-      if (found?.document.status !== "OPEN") return [];
+      if (found?.document.status !== "OPEN" || found.document.current_state.changed_at > state.changed_at) return [];
       const actor = { name: state.changed_by, now: clock.now(), state_id: clock.newId() };
       const { document, events } = changeStatus(found.document, { ...change, case_version: found.document.case_version }, actor);
       return [{ after: { ...found, document }, events }];
