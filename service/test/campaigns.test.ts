@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { listOwnOpenCases } from "../src/db/case-members.ts";
+import { sql } from "../src/db/postgres/sql.ts";
 import { Stage, type StagedCase, type Step } from "./stage.ts";
 
 const hour = 60;
@@ -158,4 +159,34 @@ test("source: an attacker who uses a new device and a new IPv6 network for every
     expect(cases.length).toBeLessThanOrEqual(4);
     expect(cases.filter(({ subject }) => subject === "network:2001:db8:1::/48")).toHaveLength(1);
   }
+});
+
+test("source: a list of accounts that an attacker has filled with invented names still shows the account that is entered", async () => {
+  const stage = await Stage.open();
+  const login = (minute: number, type: string, account: string) => ({
+    minute,
+    type,
+    website_account_id: account,
+    ip: "192.0.2.7",
+  });
+  await stage.play(Array.from({ length: 30 }, (_, index) => login(index / 10, "login_failed", `tried-${index}`)));
+  const { database, tenantId } = stage.tenant;
+  // As if he had gone on for a while.
+  await database.query(sql`
+    update cases
+    set document = regexp_replace(document, '"count":\\d+', '"count":100000')
+    where tenant_id = ${tenantId}`);
+  await stage.play([
+    ...[1, 2, 3].map((index) => login(4, "login_failed", `invented-${index}`)),
+    login(5, "login_succeeded", "tried-20"),
+    login(5, "login_succeeded", "entered"),
+  ]);
+  const source = (await stage.cases()).find(({ website_account_id: account }) => account === "UNKNOWN");
+  expect(source?.details.members).toMatchObject({ count: 100_001, entered: 2 });
+  expect(source?.details.members?.first.slice(0, 2).map((each) => each.website_account_id)).toEqual(["entered", "tried-20"]);
+  const rows = await database.query(sql`
+    select website_account_id, state
+    from case_members
+    where tenant_id = ${tenantId} and website_account_id not like 'tried-%'`);
+  expect(rows).toEqual([{ website_account_id: "entered", state: "entered" }]);
 });

@@ -13,7 +13,7 @@ export type MemberState = Static<typeof MemberState>;
 export type Member = { account: string; state: MemberState };
 
 const membersShownMax = 20;
-// A case counts at most this many members.
+// Beyond this number, a case counts only members that were entered, up to as many again.
 export const membersMax = 100_000;
 
 const Count = Type.Integer({ minimum: 0 });

@@ -136,10 +136,13 @@ async function findChanges({ tx, tenantId }: Batch, open: CaseDocument, members:
   if (members.length === 0) return [];
   const accounts = [...new Set(members.map(({ account }) => account))];
   const known = await findMembers(tx, tenantId, { case_id: open.case_id, accounts });
-  const places = membersMax - (open.details.members?.count ?? 0);
+  const count = open.details.members?.count ?? 0;
   const changes = changesOf(known, members);
-  const added = changes.filter(({ before }) => before === undefined).slice(0, Math.max(places, 0));
-  return [...changes.filter(({ before }) => before !== undefined), ...added];
+  const added = changes.filter(({ before }) => before === undefined);
+  // Anybody can try invented accounts until the list is full. Those that were entered are still listed.
+  const tried = added.filter(({ state }) => state !== "entered").slice(0, Math.max(membersMax - count, 0));
+  const entered = added.filter(({ state }) => state === "entered").slice(0, Math.max(2 * membersMax - count, 0));
+  return [...changes.filter(({ before }) => before !== undefined), ...entered, ...tried];
 }
 
 function claimsIn({ case_id, details }: CaseDocument, group: Found[]): CaseClaim[] {
