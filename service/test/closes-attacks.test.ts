@@ -124,3 +124,14 @@ test("PUT case 422: `occurrence_ids` with names of built-in members, of another 
   await apply(tenant);
   expect(await listed(tenant, "source=case")).toHaveLength(1);
 });
+
+test("GET case members 400: a cursor of another case or another tenant is rejected", async () => {
+  const [{ tenant, source, own }, other] = [await attacked(), await attacked()];
+  const path = (caseId: string, query: string) => `/cases/${caseId}/members?limit=1${query}`;
+  const { next_cursor: cursor }: { next_cursor: string } = (await tenant.call("GET", path(source.case_id, ""))).json.data;
+  const query = `&cursor=${cursor}`;
+  expect((await tenant.call("GET", path(source.case_id, query))).status).toBe(200);
+  expectProblem(await tenant.call("GET", path(own[0]?.case_id ?? "", query)), 400, "bad-request");
+  expectProblem(await other.tenant.call("GET", path(other.source.case_id, query)), 400, "bad-request");
+  expectProblem(await other.tenant.call("GET", path(source.case_id, query)), 404, "item-not-found");
+});

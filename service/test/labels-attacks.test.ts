@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import type { Activity } from "../src/domain/activity.ts";
+import { roleScopes } from "../src/domain/role.ts";
+import type { Scope } from "../src/domain/scope.ts";
 import { TestTenant, expectProblem, useOwnDatabase, useService } from "./harness.ts";
 import { apply, label, listed, paymentOf, rowsOf, sendScored } from "./labels-lab.ts";
 
@@ -96,4 +98,28 @@ test("POST labels 422: nothing of a batch is stored if one label is wrong, howev
   const many = Array.from({ length: 1_001 }, () => good);
   expectProblem(await tenant.call("POST", "/labels", { body: { labels: many } }), 422, "validation-error");
   expect(await listed(tenant)).toEqual([]);
+});
+
+test("GET labels 400: a cursor of another tenant, of other filters or with another letter is rejected", async () => {
+  const [tenant, other] = [await newTenant(), await newTenant()];
+  const payments = [paymentOf(), paymentOf()];
+  for (const each of [tenant, other]) {
+    await sendScored(each, payments);
+    await label(
+      each,
+      payments.map(({ activity_id }) => ({ activity_id, fraudulent: true })),
+    );
+  }
+  const { next_cursor: cursor }: { next_cursor: string } = (await tenant.call("GET", "/labels?limit=1")).json.data;
+  const spoiled = `${cursor.startsWith("A") ? "B" : "A"}${cursor.slice(1)}`;
+  expectProblem(await other.call("GET", `/labels?limit=1&cursor=${cursor}`), 400, "bad-request");
+  expectProblem(await tenant.call("GET", `/labels?limit=1&source=api&cursor=${cursor}`), 400, "bad-request");
+  expectProblem(await tenant.call("GET", `/labels?limit=1&cursor=${spoiled}`), 400, "bad-request");
+  expect(await listed(tenant, `limit=1&cursor=${cursor}`)).toHaveLength(1);
+});
+
+test("roles: only an admin imports history, and an investigator changes neither models nor random checks", () => {
+  const rolesWith = (scope: Scope) => Object.entries(roleScopes).flatMap(([role, has]) => (has.includes(scope) ? [role] : []));
+  expect(rolesWith("import:activities")).toEqual(["admin"]);
+  expect(rolesWith("manage:models").toSorted()).toEqual(["admin", "lead"]);
 });
