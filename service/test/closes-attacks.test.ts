@@ -4,11 +4,14 @@ import { clock } from "../src/clock.ts";
 import { sql } from "../src/db/postgres/sql.ts";
 import type { Case } from "../src/domain/case.ts";
 import { closeMembers } from "../src/engine/member-closes.ts";
+import { dieEverywhere } from "./dying.ts";
+import { snapshot } from "./engine-lab.ts";
 import { expectProblem, TestTenant, useOwnDatabase, useService, type Answer } from "./harness.ts";
 import { apply, listed, sendScored } from "./labels-lab.ts";
 
 // What a client that may close cases could try with `members` and `occurrence_ids`. No engine runs here.
-const service = useService({ databaseUrl: useOwnDatabase("closes_attacks"), roles: new Set(["api"]) });
+const url = useOwnDatabase("closes_attacks");
+const service = useService({ databaseUrl: url, roles: new Set(["api"]) });
 
 const login = (type: string, index: number) => ({
   activity_id: randomUUID(),
@@ -134,4 +137,19 @@ test("GET case members 400: a cursor of another case or another tenant is reject
   expectProblem(await tenant.call("GET", path(own[0]?.case_id ?? "", query)), 400, "bad-request");
   expectProblem(await other.tenant.call("GET", path(other.source.case_id, query)), 400, "bad-request");
   expectProblem(await other.tenant.call("GET", path(source.case_id, query)), 404, "item-not-found");
+});
+
+test("crash: a worker that dies at any statement closes no member, and the next one closes each once", async () => {
+  const { tenant, source, own } = await attacked();
+  const { database } = service.current;
+  changed(await tenant.put(source.case_id, together(source)));
+  const before = await snapshot({ url, database }, tenant.tenantId);
+  const { result, steps } = await dieEverywhere(
+    database,
+    (dying) => closeMembers({ database: dying, clock }, tenant.tenantId),
+    async () => expect(await snapshot({ url, database }, tenant.tenantId)).toEqual(before),
+  );
+  expect(result).toBe(2);
+  expect(steps).toBeGreaterThan(6);
+  expect(await statuses(tenant, own)).toEqual(["CLOSED", "CLOSED"]);
 });

@@ -1,13 +1,14 @@
+import { expect } from "vitest";
 import type { Database, Row, Transaction } from "../src/db/postgres/database.ts";
 import type { Statement } from "../src/db/postgres/sql.ts";
 
 // Has an SQLSTATE, as a lost connection has. Otherwise it would look like an activity that cannot be scored.
-export class Killed extends Error {
+class Killed extends Error {
   readonly code = "P0001";
 }
 
 // The same database, except that its transaction dies after statement number `step`, or after its last one, before the commit.
-export function dyingAt(database: Database, step: number): { database: Database; hasDied: () => boolean } {
+function dyingAt(database: Database, step: number): { database: Database; hasDied: () => boolean } {
   let hasDied = false;
   const die = () => {
     hasDied = true;
@@ -31,4 +32,24 @@ export function dyingAt(database: Database, step: number): { database: Database;
     return typeof value === "function" ? value.bind(target) : value;
   };
   return { database: new Proxy(database, { get }), hasDied: () => hasDied };
+}
+
+// Runs the work again and again. It dies one statement later each time, until it is complete. After each death, `check` must find
+// that nothing has changed.
+export async function dieEverywhere<T>(
+  database: Database,
+  work: (database: Database) => Promise<T>,
+  check: () => Promise<void>,
+): Promise<{ result: T; steps: number }> {
+  for (let steps = 1; ; steps++) {
+    const dying = dyingAt(database, steps);
+    try {
+      const result = await work(dying.database);
+      expect(dying.hasDied()).toBe(false);
+      return { result, steps };
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error;
+      await check();
+    }
+  }
 }

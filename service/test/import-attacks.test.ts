@@ -4,7 +4,7 @@ import { Database } from "../src/db/postgres/database.ts";
 import { sql } from "../src/db/postgres/sql.ts";
 import type { HistoryBatchResult, PastActivity } from "../src/domain/history.ts";
 import { workHistory } from "../src/engine/history.ts";
-import { Killed, dyingAt } from "./dying.ts";
+import { dieEverywhere } from "./dying.ts";
 import { snapshot } from "./engine-lab.ts";
 import { TestTenant, expectProblem, newDetector, useOwnDatabase, useService, type Answer } from "./harness.ts";
 import { countRows, daysAgo, decidedOf, importAll, pastOf, scoreHistory, statusOf } from "./import-lab.ts";
@@ -98,15 +98,11 @@ test("crash: an engine that dies at any statement while it scores history change
   );
   await tenant.call("POST", "/imports/start");
   const before = await snapshot({ url, database }, tenant.tenantId);
-  let steps = 0;
-  for (let step = 1; ; step++) {
-    const dying = dyingAt(database, step);
-    const ended = await workHistory(newDetector(dying.database), tenant.tenantId).catch((error: unknown) => error);
-    steps = step;
-    if (!dying.hasDied()) break;
-    expect(ended).toBeInstanceOf(Killed);
-    expect(await snapshot({ url, database }, tenant.tenantId)).toEqual(before);
-  }
+  const { steps } = await dieEverywhere(
+    database,
+    (dying) => workHistory(newDetector(dying), tenant.tenantId),
+    async () => expect(await snapshot({ url, database }, tenant.tenantId)).toEqual(before),
+  );
   expect(steps).toBeGreaterThan(10);
   expect(await countRows(tenant, "activities")).toBe(3);
   expect(await listed(tenant)).toHaveLength(1);

@@ -9,7 +9,7 @@ import { eraseAccountTraces } from "../src/db/erasure.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import type { LabelSource } from "../src/domain/label.ts";
 import { applyLabels } from "../src/engine/labels.ts";
-import { Killed, dyingAt } from "./dying.ts";
+import { dieEverywhere } from "./dying.ts";
 import { activityOf, drain, iso, labDetector, labNow, labNowMs, newTenant, snapshot, store, useLab } from "./engine-lab.ts";
 import { eventually } from "./process.ts";
 
@@ -190,17 +190,12 @@ test("crash: counting that dies at any statement changes nothing, and a rerun co
   const tenantId = await scored(payments);
   await label(tenantId, payments);
   const before = await snapshot(lab.current, tenantId);
-  let [steps, whole]: [number, unknown] = [0, null];
-  for (let step = 1; ; step++) {
-    const dying = dyingAt(lab.current.database, step);
-    const ended = await apply(tenantId, dying.database).catch((error: unknown) => error);
-    whole = ended;
-    steps = step;
-    if (!dying.hasDied()) break;
-    expect(ended).toBeInstanceOf(Killed);
-    expect(await snapshot(lab.current, tenantId)).toEqual(before);
-  }
-  expect(whole).toEqual({ outcomes: 0, labels: 2 });
+  const { result, steps } = await dieEverywhere(
+    lab.current.database,
+    (database) => apply(tenantId, database),
+    async () => expect(await snapshot(lab.current, tenantId)).toEqual(before),
+  );
+  expect(result).toEqual({ outcomes: 0, labels: 2 });
   expect(steps).toBeGreaterThan(6);
   expect(await fraudsOf(tenantId)).toEqual({ account: 2, device: 2 });
 });
