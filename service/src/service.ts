@@ -213,8 +213,7 @@ async function startApi(
     issuer,
     publicUrl,
     cursors: new CursorSeal(keys.cursors),
-    ...gathered(database, clock),
-    historyRoom,
+    ...gathered(database, clock, historyRoom),
     feed,
     ...settingsOf(config),
     ...clock,
@@ -275,9 +274,11 @@ const settingsOf = (config: Config) => ({ webhooks: webhooksOf(config), retentio
 function gathered(
   database: Database,
   { newId }: Clock,
-): Pick<SharedServices, "findCase" | "findAccount" | "closeTogether" | "acceptTogether" | "servedModels"> {
+  historyRoom: HistoryRoom,
+): Pick<SharedServices, "findCase" | "findAccount" | "closeTogether" | "acceptTogether" | "servedModels" | "historyRoom"> {
   return {
     servedModels: new ServedModels(),
+    historyRoom,
     findCase: gatherReads((tenantId, ids) => findCases(database.forTenant(tenantId), tenantId, ids)),
     findAccount: gatherReads((tenantId, ids) => findAccounts(database.forTenant(tenantId), tenantId, ids)),
     acceptTogether: gatherWrites(

@@ -161,15 +161,16 @@ test("source: an attacker who uses a new device and a new IPv6 network for every
   }
 });
 
+const loginAt = (minute: number, type: string, account: string) => ({
+  minute,
+  type,
+  website_account_id: account,
+  ip: "192.0.2.7",
+});
+
 test("source: a list of accounts that an attacker has filled with invented names still shows the account that is entered", async () => {
   const stage = await Stage.open();
-  const login = (minute: number, type: string, account: string) => ({
-    minute,
-    type,
-    website_account_id: account,
-    ip: "192.0.2.7",
-  });
-  await stage.play(Array.from({ length: 30 }, (_, index) => login(index / 10, "login_failed", `tried-${index}`)));
+  await stage.play(Array.from({ length: 30 }, (_, index) => loginAt(index / 10, "login_failed", `tried-${index}`)));
   const { database, tenantId } = stage.tenant;
   // As if he had gone on for a while.
   await database.query(sql`
@@ -177,9 +178,9 @@ test("source: a list of accounts that an attacker has filled with invented names
     set document = regexp_replace(document, '"count":\\d+', '"count":100000')
     where tenant_id = ${tenantId}`);
   await stage.play([
-    ...[1, 2, 3].map((index) => login(4, "login_failed", `invented-${index}`)),
-    login(5, "login_succeeded", "tried-20"),
-    login(5, "login_succeeded", "entered"),
+    ...[1, 2, 3].map((index) => loginAt(4, "login_failed", `invented-${index}`)),
+    loginAt(5, "login_succeeded", "tried-20"),
+    loginAt(5, "login_succeeded", "entered"),
   ]);
   const source = (await stage.cases()).find(({ website_account_id: account }) => account === "UNKNOWN");
   expect(source?.details.members).toMatchObject({ count: 100_001, entered: 2 });

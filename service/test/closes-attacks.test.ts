@@ -70,7 +70,8 @@ test("PUT case 409: a used key with `members` or `occurrence_ids` added closes n
 test("PUT case: of five closes with `members` at once one counts, and two workers close each member once", async () => {
   const { tenant, source, own } = await attacked();
   const answers = await Promise.all(Array.from({ length: 5 }, () => tenant.put(source.case_id, together(source))));
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409]);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  for (const answer of answers.filter(({ status }) => status !== 200)) expectProblem(answer, 409, "item-version-conflict");
   const closed = await Promise.all([closeWaiting(tenant), closeWaiting(tenant), closeWaiting(tenant)]);
   expect(closed.reduce((sum, each) => sum + each, 0)).toBe(2);
   const { events } = (await tenant.call("GET", "/events?limit=1000")).json.data as { events: { type: string }[] };
@@ -128,15 +129,16 @@ test("PUT case 422: `occurrence_ids` with names of built-in members, of another 
   expect(await listed(tenant, "source=case")).toHaveLength(1);
 });
 
+const membersPath = (caseId: string, query: string) => `/cases/${caseId}/members?limit=1${query}`;
+
 test("GET case members 400: a cursor of another case or another tenant is rejected", async () => {
   const [{ tenant, source, own }, other] = [await attacked(), await attacked()];
-  const path = (caseId: string, query: string) => `/cases/${caseId}/members?limit=1${query}`;
-  const { next_cursor: cursor }: { next_cursor: string } = (await tenant.call("GET", path(source.case_id, ""))).json.data;
+  const { next_cursor: cursor }: { next_cursor: string } = (await tenant.call("GET", membersPath(source.case_id, ""))).json.data;
   const query = `&cursor=${cursor}`;
-  expect((await tenant.call("GET", path(source.case_id, query))).status).toBe(200);
-  expectProblem(await tenant.call("GET", path(own[0]?.case_id ?? "", query)), 400, "bad-request");
-  expectProblem(await other.tenant.call("GET", path(other.source.case_id, query)), 400, "bad-request");
-  expectProblem(await other.tenant.call("GET", path(source.case_id, query)), 404, "item-not-found");
+  expect((await tenant.call("GET", membersPath(source.case_id, query))).status).toBe(200);
+  expectProblem(await tenant.call("GET", membersPath(own[0]?.case_id ?? "", query)), 400, "bad-request");
+  expectProblem(await other.tenant.call("GET", membersPath(other.source.case_id, query)), 400, "bad-request");
+  expectProblem(await other.tenant.call("GET", membersPath(source.case_id, query)), 404, "item-not-found");
 });
 
 test("crash: a worker that dies at any statement closes no member, and the next one closes each once", async () => {

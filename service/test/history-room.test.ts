@@ -42,10 +42,11 @@ test("POST imports 429: a tenant with as much waiting history as is allowed must
   expectNoRoom(await post(tenant, 1));
 });
 
+const isStored = ({ status }: Answer) => status === 202;
+
 test("POST imports 429: requests at the same time do not exceed the limit together", async () => {
   const tenant = await newTenant();
   const answers = await Promise.all(Array.from({ length: 12 }, () => post(tenant, 20)));
-  const isStored = ({ status }: Answer) => status === 202;
   expect(answers.filter(isStored)).toHaveLength(2);
   for (const answer of answers.filter((each) => !isStored(each))) expectNoRoom(answer);
   expect(await countRows(tenant, "history")).toBe(40);

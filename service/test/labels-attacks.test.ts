@@ -10,14 +10,15 @@ const service = useService({ databaseUrl: useOwnDatabase("labels_attacks"), role
 const newTenant = () => TestTenant.create(service.current);
 const shuffled = <T>(all: T[]): T[] => all.toSorted(() => Math.random() - 0.5);
 
+const verdict = (round: number) => (each: Activity) => ({
+  ...(round % 3 === 0 ? { order_id: each.order_id ?? "" } : { activity_id: each.activity_id }),
+  fraudulent: round % 2 === 0,
+});
+
 test("POST labels: requests at once with opposite verdicts on the same activities, by id and by order, all succeed, and one label of each is kept", async () => {
   const tenant = await newTenant();
   const payments = Array.from({ length: 120 }, (_, index) => paymentOf({ order_id: `order-${index}` }));
   await sendScored(tenant, payments);
-  const verdict = (round: number) => (each: Activity) => ({
-    ...(round % 3 === 0 ? { order_id: each.order_id ?? "" } : { activity_id: each.activity_id }),
-    fraudulent: round % 2 === 0,
-  });
   const rounds = Array.from({ length: 8 }, (_, round) => label(tenant, shuffled(payments).map(verdict(round))));
   for (const { stored, unchanged, not_found } of await Promise.all([
     ...rounds,
@@ -118,8 +119,9 @@ test("GET labels 400: a cursor of another tenant, of other filters or with anoth
   expect(await listed(tenant, `limit=1&cursor=${cursor}`)).toHaveLength(1);
 });
 
+const rolesWith = (scope: Scope) => Object.entries(roleScopes).flatMap(([role, has]) => (has.includes(scope) ? [role] : []));
+
 test("roles: only an admin imports history, and an investigator changes neither models nor random checks", () => {
-  const rolesWith = (scope: Scope) => Object.entries(roleScopes).flatMap(([role, has]) => (has.includes(scope) ? [role] : []));
   expect(rolesWith("import:activities")).toEqual(["admin"]);
   expect(rolesWith("manage:models").toSorted()).toEqual(["admin", "lead"]);
 });

@@ -82,10 +82,11 @@ test("POST models 202: eight requests at once queue one run for each moment", as
   expect(new Set(runs).size).toBe(1);
 });
 
+const added = () => ({ run_id: randomUUID(), moment: "value" as const, created_at: clock.now(), created_by: "shop" });
+
 test("models: a run that ends while another one is requested is returned, and the next request queues another", async () => {
   const { tenantId } = await newTenant();
   const { database } = service.current;
-  const added = () => ({ run_id: randomUUID(), moment: "value" as const, created_at: clock.now(), created_by: "shop" });
   const first = await insertRun(database, tenantId, added());
   const racing: Queryable = {
     query: async (statement) => {

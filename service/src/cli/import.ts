@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Failure } from "../domain/failure.ts";
+import { historyDaysMax } from "../domain/history.ts";
 import { apiOptions, overApi, readOneOf, readWhole, wants, type ApiCall } from "./api.ts";
 import { UsageFault, type Call, type Command, type Options, type Outcome } from "./command.ts";
 import { CsvFault } from "./csv.ts";
@@ -140,7 +141,7 @@ async function makeReport({ client }: ApiCall, span: { from: string; until: stri
 const count = (number: number) => number.toLocaleString("en");
 
 function tooOldText({ too_old, activities }: Checked, keptFrom: string): string {
-  return `${count(too_old)} of ${count(too_old + activities)} activities are from before ${keptFrom.slice(0, 10)} and are left out, because activity is not kept that long (see RETENTION_DAYS and the tenant's retention_days), or because it is older than 400 days`;
+  return `${count(too_old)} of ${count(too_old + activities)} activities are from before ${keptFrom.slice(0, 10)} and are left out, because activity is not kept that long (see RETENTION_DAYS and the tenant's retention_days), or because it is older than ${historyDaysMax} days`;
 }
 
 function checkedText(checked: Checked, keptFrom: string): string {

@@ -7,7 +7,7 @@ import { momentNames } from "./moment.ts";
 
 // Habits are kept for 400 days, and models learn from 90. Each day is a table that all tenants share: with 1,600 of them, requests of
 // every tenant failed for lack of locks.
-const daysMax = 400;
+export const historyDaysMax = 400;
 
 // An activity from before the tenant used Casehound. Only the import operation accepts it, because it opens no case.
 export const PastActivity = Type.Object(
@@ -48,7 +48,7 @@ export const HistoryStatus = Type.Object(
     oldest_at: Type.Optional({ ...Time, description: "The time of the oldest waiting activity, which is scored next." }),
     kept_from: {
       ...Time,
-      description: `Activity before this time is not accepted: it is too old to be kept, or older than ${daysMax} days.`,
+      description: `Activity before this time is not accepted: it is too old to be kept, or older than ${historyDaysMax} days.`,
     },
   },
   { additionalProperties: false, $id: "HistoryStatus" },
@@ -85,7 +85,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 // import.
 export function keptFrom(now: string, retentionDays: number): string {
   const today = Date.parse(`${now.slice(0, 10)}T00:00:00.000Z`);
-  return new Date(today - (Math.min(retentionDays, daysMax) - 1) * dayMs).toISOString();
+  return new Date(today - (Math.min(retentionDays, historyDaysMax) - 1) * dayMs).toISOString();
 }
 
 // Checks that a schema cannot express. The times must be valid.
