@@ -23,7 +23,7 @@ const past = (count: number) => Array.from({ length: count }, () => pastOf({ typ
 const post = (tenant: TestTenant, count: number) => tenant.call("POST", "/imports", { body: { activities: past(count) } });
 
 function expectNoRoom(answer: Answer): void {
-  expect(expectProblem(answer, 429, "rate-limited").detail).toContain(`${waitingMax} activities waiting`);
+  expect(expectProblem(answer, 429, "rate-limited").detail).toContain(`At most ${waitingMax} activities`);
   expect(answer.headers.get("retry-after")).toBe("60");
 }
 
