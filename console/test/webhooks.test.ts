@@ -30,6 +30,7 @@ test("developers: a webhook is created, tested, seen to deliver, resent, switche
     const secret = await shown.getByLabel("Signing secret", { exact: true }).inputValue();
     await guest.press("Escape");
     await shown.getByRole("button", { name: "I have stored it" }).click();
+    await shown.waitFor({ state: "detached" });
     expect(await page.content()).not.toContain(secret);
 
     await page.getByRole("button", { name: `Send a test message to ${receiver.url}` }).click();
