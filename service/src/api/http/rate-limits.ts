@@ -145,9 +145,23 @@ export class RateLimiter {
 
   // A rate does not limit what a request costs, so the number of requests that run at once is limited too, per caller and per
   // tenant.
-  inTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+  async inTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+    const key = keyOf(caller);
     const tenantId = caller.tenant?.tenant_id ?? "";
-    return this.#turnsOfCaller.run(keyOf(caller), () => this.#turnsOfTenant.run(tenantId, work));
+    // One function enters both queues: every request passes here, and a nested one costs two more promises.
+    const turn = this.#turnsOfCaller.enter(key);
+    if (turn) await turn;
+    try {
+      const turnOfTenant = this.#turnsOfTenant.enter(tenantId);
+      if (turnOfTenant) await turnOfTenant;
+      try {
+        return await work();
+      } finally {
+        this.#turnsOfTenant.leave(tenantId);
+      }
+    } finally {
+      this.#turnsOfCaller.leave(key);
+    }
   }
 
   // Counted separately: the key is in every page, so anyone can send with it.
