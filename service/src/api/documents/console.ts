@@ -2,12 +2,13 @@ import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { ConsoleFile, ConsoleFiles } from "@casehound/console/files";
 import { routes } from "@casehound/console/routes";
+import { PathTree } from "../http/path-tree.ts";
 import type { Target } from "../http/path.ts";
 import type { Reply } from "../http/problem.ts";
-import { fits, parsePath } from "../http/router.ts";
 import type { SystemOperation } from "../http/system-operation.ts";
 
-const screens = Object.values(routes).map((path) => parsePath(path.replaceAll(/\$(\w+)/g, "{$1}")));
+const screens = new PathTree<string>();
+for (const path of Object.values(routes)) screens.add("GET", path.replaceAll(/\$(\w+)/g, "{$1}"), path);
 
 const policy = [
   "default-src 'none'",
@@ -57,7 +58,7 @@ export class ConsolePages {
     const { segments } = target;
     const path = segments.join("/");
     const isFile = this.#files?.has(path) === true && path !== "index.html";
-    const isScreen = screens.some((screen) => screen.length === segments.length && fits(screen, segments));
+    const isScreen = screens.find("GET", segments) !== null;
     if (!isFile && !(isScreen && takesPages(request.headers.accept ?? ""))) return null;
     return { kind: "system" as const, operation: this.#operation, call: { params: { path }, query: target.query } };
   }
