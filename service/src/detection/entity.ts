@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { Cached } from "../domain/cached.ts";
 import type { BrowserFacts } from "../domain/activity.ts";
 import type { Money } from "./amounts.ts";
 import { newDays, type Days } from "./days.ts";
@@ -195,10 +196,13 @@ export function addCount(counts: Counts, value: string): void {
   delete counts[rarest];
 }
 
+const tieKeysMax = 5_000;
+const tieKeys = new Cached(tieKeysMax, (account) => hash("sha256", `tie:${account}`, "base64url").slice(0, 22));
+
 // The key under which a session or a device remembers an account. It is long enough that nobody can find another account with the
 // same key.
 export function tieKey(account: string): string {
-  return hash("sha256", `tie:${account}`, "base64url").slice(0, 22);
+  return tieKeys.get(account);
 }
 
 const tiesMax = 16;

@@ -127,6 +127,10 @@ export function scoreOf(logOdds: number, thresholds: Thresholds, source: Source 
 export function decisionText(verdict: Verdict, context: RuleContext, decided: Verdict = verdict): string {
   const { revision, fired, shadow, model, challenger, thresholds } = verdict;
   const { logOdds, ratioParts, damped } = decided;
+  const isPlain = fired.length === 0 && shadow.length === 0 && ratioParts.length === 0 && verdict.ratioParts.length === 0;
+  // Most events are like this, and building the text at once is several times as fast.
+  if (isPlain && damped.length === 0 && !model && !challenger && isDefault(thresholds))
+    return `{"v":${revision},"l":${logOdds},"f":"${packed(context)}"}`;
   const ids = fired.filter((active) => !decided.fired.includes(active)).map(({ rule }) => rule.rule_id);
   const elsewhere = model && !decided.model ? [...ids, modelRecordId(model)] : ids;
   const isWhole = elsewhere.length === 0 && ratioParts.length === verdict.ratioParts.length;

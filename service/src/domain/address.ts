@@ -22,6 +22,6 @@ export function siteOf(ip: string): string {
 
 // Returns the block of neighboring addresses that one subscriber or one server rack typically has.
 export function blockOf(ip: string): string {
-  if (!ip.includes(":")) return `${ip.split(".").slice(0, 3).join(".")}.0/24`;
+  if (!ip.includes(":")) return `${ip.includes(".") ? ip.slice(0, ip.lastIndexOf(".")) : ip}.0/24`;
   return `${groupsOf(ip).slice(0, 3).join(":")}::/48`;
 }

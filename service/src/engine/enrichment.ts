@@ -8,6 +8,7 @@ import { Reader } from "mmdb-lib";
 import type { EnrichedActivity } from "../detection/scene.ts";
 import { timeOf, type RecordedActivity } from "../domain/activity.ts";
 import { blockOf } from "../domain/address.ts";
+import { Cached } from "../domain/cached.ts";
 import { firstCharacters } from "../domain/field.ts";
 
 type Location = { country: string; asn: number; lat: number | null; lon: number | null };
@@ -27,12 +28,14 @@ const scriptPattern = /HeadlessChrome|PhantomJS|puppeteer|playwright|selenium|py
 export class Enrichment {
   readonly #readers: Reader<never>[];
   readonly files: EnrichmentFile[];
-  readonly #addresses = new Cached<Address>((given) => {
+  readonly #addresses = new Cached<Address>(cachedMax, (given) => {
     const ip = plainIp(given);
     return { ip, location: this.#lookUp(ip) };
   });
-  readonly #agents = new Cached<Agent>(readAgent);
-  readonly #domains = new Cached<boolean>((domain) => withParents(domain).some((each) => isDisposableEmailDomain(each)));
+  readonly #agents = new Cached<Agent>(cachedMax, readAgent);
+  readonly #domains = new Cached<boolean>(cachedMax, (domain) =>
+    withParents(domain).some((each) => isDisposableEmailDomain(each)),
+  );
 
   // `databases` holds the contents of MaxMind files and `names` their names. For each fact, the first database that has it wins.
   constructor(databases: Buffer[], names: string[] = []) {
@@ -149,26 +152,4 @@ function text(value: unknown): string {
 
 function number(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) ? value : null;
-}
-
-// Caches computed values and evicts the oldest entry when full.
-class Cached<T> {
-  readonly #known = new Map<string, T>();
-  readonly #make: (key: string) => T;
-
-  constructor(make: (key: string) => T) {
-    this.#make = make;
-  }
-
-  get(key: string): T {
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const made = this.#make(key);
-    if (this.#known.size >= cachedMax) {
-      const [oldest] = this.#known.keys();
-      if (oldest !== undefined) this.#known.delete(oldest);
-    }
-    this.#known.set(key, made);
-    return made;
-  }
 }

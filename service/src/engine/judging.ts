@@ -88,11 +88,14 @@ export function judgeOne(
   return { leads: traced, resume: () => finish(traced.map((lead) => damper.damp(lead, at))) };
 }
 
+const noCampaigns: ReadonlyMap<string, Campaign> = new Map();
+
 // A page can send any time, so for a page the time of receipt is used.
-function campaignsOf(campaigns: Campaigns, { fired }: Verdict, { event, ringKey }: Scene): Map<string, Campaign> {
+function campaignsOf(campaigns: Campaigns, { fired }: Verdict, { event, ringKey }: Scene): ReadonlyMap<string, Campaign> {
   const { activity, source, at, claimed } = event;
   const seenAt = source === "page" ? Date.parse(activity.received_at) : at;
   const wanted = fired.filter(({ rule }) => rule.about === "campaign");
+  if (wanted.length === 0) return noCampaigns;
   const target = instrumentIdOf(activity) ?? activity.website_account_id ?? claimed;
   const hashed = target === undefined ? 0 : ringHash(target, ringKey);
   return new Map(wanted.map(({ rule }) => [rule.rule_id, campaigns.see(rule.rule_id, seenAt, hashed)]));
