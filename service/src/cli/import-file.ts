@@ -1,4 +1,5 @@
 import { createReadStream, statSync } from "node:fs";
+import { shownTime } from "../domain/field.ts";
 import type { PastActivity } from "../domain/history.ts";
 import { CsvFault, readCsv } from "./csv.ts";
 import { lineReader, recordReader, type ColumnMap, type ImportSettings, type Parsed } from "./import-rows.ts";
@@ -59,7 +60,7 @@ export class ImportReader {
     let batch: PastActivity[] = [];
     let characters = 0;
     for await (const row of this.rows()) {
-      if (!("past" in row) || row.past.occurred_at < keptFrom) continue;
+      if (!("past" in row) || shownTime(row.past.occurred_at) < keptFrom) continue;
       batch.push(row.past);
       characters += JSON.stringify(row.past).length;
       if (batch.length < batchMax && characters < batchCharactersMax) continue;
@@ -107,7 +108,9 @@ export async function checkFile(reader: ImportReader, keptFrom: string, onRow: (
   return found;
 }
 
-function add(found: Checked, { type, occurred_at: at, fraudulent }: PastActivity, keptFrom: string): void {
+// Times can have any number of digits, so they are compared in one form.
+function add(found: Checked, { type, occurred_at, fraudulent }: PastActivity, keptFrom: string): void {
+  const at = shownTime(occurred_at);
   if (at < keptFrom) {
     found.too_old++;
     return;
