@@ -63,7 +63,7 @@ export type Service = {
 };
 
 // What a simulation or a test provides: its own time, its own address data, and its own limit of waiting history.
-type World = { clock: Clock; enrichment?: Enrichment; historyRoom?: HistoryRoom };
+export type World = { clock: Clock; enrichment?: Enrichment; historyRoom?: HistoryRoom };
 
 // True from the end of startup until the stop begins.
 type Life = { isReady: boolean; stops: (() => Promise<void>)[] };

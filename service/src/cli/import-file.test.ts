@@ -19,7 +19,9 @@ const check = (times: string[], keptFrom = `${day}:00.000Z`): Promise<Checked> =
 
 test("import: times of one second are compared by their value, however many digits they have", async () => {
   const times = [`${day}:00.25Z`, `${day}:00Z`, `${day}:00.5Z`];
-  expect(await check(times)).toMatchObject({ activities: 3, from: `${day}:00.000Z`, until: `${day}:00.500Z` });
+  expect(await check(times)).toMatchObject({ activities: 3, from: `${day}:00.000Z`, until: `${day}:00.500Z`, is_in_order: false });
+  expect(await check(times.toSorted((a, b) => a.length - b.length))).toMatchObject({ is_in_order: false });
+  expect(await check([`${day}:00Z`, `${day}:00.25Z`, `${day}:00.250Z`])).toMatchObject({ is_in_order: true });
   const keptFrom = `${day}:00.250Z`;
   expect(await check(times, keptFrom)).toMatchObject({ activities: 2, too_old: 1 });
   const sent = await Array.fromAsync(readerOf(times).batches(keptFrom));

@@ -14,6 +14,8 @@ export type Checked = {
   too_old: number;
   from: string | null;
   until: string | null;
+  // Whether no activity is older than one before it.
+  is_in_order: boolean;
   bad: number;
   bad_first: { line: number; fault: string }[];
 };
@@ -96,6 +98,7 @@ export async function checkFile(reader: ImportReader, keptFrom: string, onRow: (
     too_old: 0,
     from: null,
     until: null,
+    is_in_order: true,
     bad: 0,
     bad_first: [],
   };
@@ -119,5 +122,6 @@ function add(found: Checked, { type, occurred_at, fraudulent }: PastActivity, ke
   found.types[type] = (found.types[type] ?? 0) + 1;
   found.frauds += fraudulent === true ? 1 : 0;
   if (found.from === null || at < found.from) found.from = at;
-  if (found.until === null || at > found.until) found.until = at;
+  if (found.until === null || at >= found.until) found.until = at;
+  else found.is_in_order = false;
 }

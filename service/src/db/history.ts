@@ -1,5 +1,6 @@
 import { ratedTypes } from "../domain/label.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
+import { countedMax } from "../domain/history.ts";
 import { findReused, insertIds, newActivity, type ClaimedActivity } from "./inbox.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { plainArray, sql } from "./postgres/sql.ts";
@@ -111,7 +112,6 @@ export async function findHistoryClock(database: Queryable, tenantId: string): P
 }
 
 type ImportRow = { waiting: number; is_running: boolean; oldest_at: string | null };
-const countedMax = 1_000_000;
 
 export async function findImport(database: Queryable, tenantId: string): Promise<ImportRow> {
   const [row] = await database.query<ImportRow>(sql`
