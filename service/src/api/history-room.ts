@@ -5,7 +5,7 @@ import { fullRetrySeconds } from "../domain/history.ts";
 
 const waitingMax = 5_000_000;
 // Counting millions of rows for every request would take too long, so each process counts again only after it has accepted this
-// many activities. Until then it does not see what other processes accept, so each process may exceed the limit by this many.
+// many activities. Until then it does not see what other processes accept, so the limit can be exceeded by this many for each further process.
 const countEvery = 100_000;
 const tenantsMax = 10_000;
 
