@@ -5,7 +5,8 @@ import { fullRetrySeconds } from "../domain/history.ts";
 
 const waitingMax = 5_000_000;
 // Counting millions of rows for every request would take too long, so each process counts again only after it has accepted this
-// many activities. Until then it does not see what other processes accept, so the limit can be exceeded by this many for each further process.
+// many activities. Until then it does not see what other processes accept, so the limit can be exceeded by this many for each
+// further process.
 const countEvery = 100_000;
 const tenantsMax = 10_000;
 
