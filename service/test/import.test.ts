@@ -12,7 +12,7 @@ import { openLog } from "../src/log.ts";
 import { makeRule } from "./decided.ts";
 import { TestTenant, expectProblem, newDetector } from "./harness.ts";
 import { countRows, daysAgo, decidedOf, importAll, pastOf, scoreHistory, statusOf } from "./import-lab.ts";
-import { listed, sendScored } from "./labels-lab.ts";
+import { listed, scoreAll, sendScored } from "./labels-lab.ts";
 import { eventually, useOwnService } from "./process.ts";
 
 // No engine runs here: nothing is scored unless a test scores it.
@@ -45,7 +45,7 @@ test("import: an attack in the history is scored and stored, and opens no case, 
     attack(0).map((each) => ({ ...each, occurred_at: clock.now() })),
   );
   expect((await live.list()).length).toBeGreaterThan(1);
-  expect(await importAll(tenant, attack(3))).toEqual({ accepted: 61, duplicates: 0, reused: 0, too_old: 0 });
+  expect(await importAll(tenant, attack(3))).toEqual({ accepted: 61, duplicates: 0, reused: 0, too_old: 0, unlabelled: 0 });
   expect(await countRows(tenant, "activities")).toBe(0);
   expect(await scoreHistory(tenant)).toBe(61);
   const decided = [...(await decidedOf(tenant)).values()];
@@ -121,15 +121,16 @@ test("import: an activity that is sent again is stored once, and labelled if it 
   const [first, second, third] = [paymentOf(daysAgo(9)), paymentOf(daysAgo(8)), paymentOf(daysAgo(7))];
   const live: Activity = { ...paymentOf(clock.now()) };
   await sendScored(tenant, [live]);
-  expect(await importAll(tenant, [first, second, first, live])).toEqual({ accepted: 2, duplicates: 2, reused: 0, too_old: 0 });
+  expect(await importAll(tenant, [first, second, first, live])).toEqual({ accepted: 2, duplicates: 2, reused: 0, too_old: 0, unlabelled: 0 });
   const known = { fraudulent: true, known_at: daysAgo(3) };
-  expect(await importAll(tenant, [{ ...first, ...known }, third])).toEqual({ accepted: 1, duplicates: 1, reused: 0, too_old: 0 });
+  expect(await importAll(tenant, [{ ...first, ...known }, third])).toEqual({ accepted: 1, duplicates: 1, reused: 0, too_old: 0, unlabelled: 0 });
   expect(await scoreHistory(tenant)).toBe(3);
   expect(await importAll(tenant, [first, { ...second, ...known }])).toEqual({
     accepted: 0,
     duplicates: 2,
     reused: 0,
     too_old: 0,
+    unlabelled: 0,
   });
   expect(await scoreHistory(tenant)).toBe(0);
   expect(await countRows(tenant, "activities")).toBe(4);
@@ -137,14 +138,27 @@ test("import: an activity that is sent again is stored once, and labelled if it 
   expect(labels.map(({ activity_id }) => activity_id).toSorted()).toEqual([first.activity_id, second.activity_id].toSorted());
 });
 
+test("import: a live activity that is not scored yet cannot be labelled, which the response says", async () => {
+  const tenant = await newTenant();
+  const live: Activity = { ...paymentOf(clock.now()) };
+  expect((await tenant.call("POST", "/activities", { body: { activities: [live] } })).status).toBe(202);
+  const known = { ...live, fraudulent: true };
+  expect(await importAll(tenant, [known, paymentOf(daysAgo(2))])).toMatchObject({ accepted: 1, duplicates: 1, unlabelled: 1 });
+  expect(await listed(tenant)).toEqual([]);
+  await service.current.database.transaction((tx) => makePartition(tx, clock.now().slice(0, 10)));
+  await scoreAll(tenant);
+  expect(await importAll(tenant, [known])).toMatchObject({ accepted: 0, duplicates: 1, unlabelled: 0 });
+  expect(await listed(tenant)).toMatchObject([{ activity_id: live.activity_id, source: "api", fraudulent: true }]);
+});
+
 test("import: a different activity under a known id is not stored, and is counted", async () => {
   const tenant = await newTenant();
   const first = paymentOf(daysAgo(9));
   const other = { ...first, amount: 21, fraudulent: true };
-  expect(await importAll(tenant, [first, other])).toEqual({ accepted: 1, duplicates: 1, reused: 1, too_old: 0 });
-  expect(await importAll(tenant, [other, first])).toEqual({ accepted: 0, duplicates: 2, reused: 1, too_old: 0 });
+  expect(await importAll(tenant, [first, other])).toEqual({ accepted: 1, duplicates: 1, reused: 1, too_old: 0, unlabelled: 0 });
+  expect(await importAll(tenant, [other, first])).toEqual({ accepted: 0, duplicates: 2, reused: 1, too_old: 0, unlabelled: 0 });
   await scoreHistory(tenant);
-  expect(await importAll(tenant, [other])).toEqual({ accepted: 0, duplicates: 1, reused: 1, too_old: 0 });
+  expect(await importAll(tenant, [other])).toEqual({ accepted: 0, duplicates: 1, reused: 1, too_old: 0, unlabelled: 0 });
   expect(await listed(tenant)).toEqual([]);
 });
 

@@ -91,14 +91,15 @@ async function sendAll(call: ApiCall, given: ImportFile, { keptFrom, ...order }:
   const reader = new ImportReader(given);
   const progress = new Progress();
   const beganMs = Date.now();
-  const sent: Sent = { accepted: 0, duplicates: 0, reused: 0, too_old: 0 };
+  const sent: Sent = { accepted: 0, duplicates: 0, reused: 0, too_old: 0, unlabelled: 0 };
   try {
     for await (const activities of reader.batches(keptFrom)) {
-      const { accepted, duplicates, reused, too_old } = await send(call, activities, order);
+      const { accepted, duplicates, reused, too_old, unlabelled } = await send(call, activities, order);
       sent.accepted += accepted;
       sent.duplicates += duplicates;
       sent.reused += reused;
       sent.too_old += too_old;
+      sent.unlabelled += unlabelled;
       progress.show(() => importLine({ what: "sending", share: reader.share, lines: reader.lines, beganMs }));
     }
   } finally {
@@ -178,7 +179,7 @@ function checkedText(checked: Checked, keptFrom: string): string {
   ].join("\n");
 }
 
-function sentLines({ frauds, bad }: Checked, { accepted, duplicates, reused, too_old }: Sent): string[] {
+function sentLines({ frauds, bad }: Checked, { accepted, duplicates, reused, too_old, unlabelled }: Sent): string[] {
   return [
     `activities imported: ${count(accepted)}; already stored: ${count(duplicates)}; known frauds in the file: ${count(frauds)}`,
     ...(reused > 0
@@ -187,6 +188,11 @@ function sentLines({ frauds, bad }: Checked, { accepted, duplicates, reused, too
         ]
       : []),
     ...(too_old > 0 ? [`left out, because they became too old during the import: ${count(too_old)}`] : []),
+    ...(unlabelled > 0
+      ? [
+          `known frauds that were not labelled, because they are live activity that has not been scored yet or is no longer kept: ${count(unlabelled)} (run the same command again later)`,
+        ]
+      : []),
     ...(bad > 0 ? [`bad lines left out: ${count(bad)}`] : []),
   ];
 }

@@ -42,6 +42,10 @@ export const HistoryBatchResult = Type.Object(
       description: "How many of the duplicates have the id of an activity with different content. They were not stored.",
     }),
     too_old: Type.Integer({ description: "How many activities are from before `kept_from`. They were not stored." }),
+    unlabelled: Type.Integer({
+      description:
+        "How many of the duplicates are marked as frauds but could not be labelled, because they are live activity that has not been scored yet, or because they are no longer kept. Send them again later.",
+    }),
   },
   { additionalProperties: false, $id: "HistoryBatchResult" },
 );
