@@ -14,6 +14,7 @@ import { TestTenant, expectProblem, newDetector } from "./harness.ts";
 import { countRows, daysAgo, decidedOf, importAll, pastOf, scoreHistory, statusOf } from "./import-lab.ts";
 import { listed, scoreAll, sendScored } from "./labels-lab.ts";
 import { eventually, useOwnService } from "./process.ts";
+import { labelAs } from "./training-lab.ts";
 
 // No engine runs here: nothing is scored unless a test scores it.
 const service = useOwnService({ roles: new Set(["api"]) });
@@ -283,7 +284,7 @@ test("import: an activity that cannot be scored is set aside, and the others are
   expect(await countRows(tenant, "unscorable")).toBe(1);
 });
 
-test("GET imports report 200: counts known frauds, those with a score of 3 or more, and one case a day for each account", async () => {
+test("GET imports report 200: counts known frauds that no investigator cleared, those with a score of 3 or more, and one case a day for each account", async () => {
   const tenant = await newTenant();
   const frauds = [
     paymentOf(daysAgo(6), { fraudulent: true, known_at: daysAgo(3) }),
@@ -302,6 +303,13 @@ test("GET imports report 200: counts known frauds, those with a score of 3 or mo
     cases: counted?.cases,
     moments: { entry: { frauds: 1, found: 0 }, signup: { frauds: 0, found: 0 }, value: { frauds: 1, found: 1 } },
   });
+  const { activity_id = "" } = frauds[0] ?? {};
+  await labelAs(tenant, [
+    { activity_id, y: 1, source: "report" },
+    { activity_id, y: 0, source: "case", case_id: randomUUID() },
+  ]);
+  const cleared = (await tenant.call("GET", "/imports/report")).json.data;
+  expect(cleared.moments).toMatchObject({ entry: { frauds: 1 }, value: { frauds: 0, found: 0 } });
   const long = `/imports/report?from=${daysAgo(40)}&until=${daysAgo(1)}`;
   expectProblem(await tenant.call("GET", long), 400, "bad-request");
 });
