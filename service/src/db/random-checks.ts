@@ -169,13 +169,8 @@ export async function countChecks(
   return { ...counts, found: found.reduce((sum, { frauds }) => sum + frauds, 0) };
 }
 
-export async function deleteChecksOfAccount(tx: Queryable, tenantId: string, accounts: string[]): Promise<void> {
+export async function deleteChecksOf(tx: Queryable, tenantId: string, caseIds: string[]): Promise<void> {
   await tx.query(sql`
     delete from random_checks
-    where tenant_id = ${tenantId}
-      and case_id = any(array(
-        select case_id
-        from cases
-        where tenant_id = ${tenantId} and website_account_id = any(${accounts}::text[]) and website_account_id <> 'UNKNOWN'
-      ))`);
+    where tenant_id = ${tenantId} and case_id = any(${plainArray(caseIds)}::uuid[])`);
 }
