@@ -5,6 +5,7 @@ import { readConsole } from "@casehound/console/files";
 import { tagScript } from "@casehound/tag";
 import { openAddressData } from "./address-data.ts";
 import { Authenticator } from "./api/tokens/auth.ts";
+import { BudgetCases } from "./api/budget-cases.ts";
 import { closeTogether } from "./api/case-update.ts";
 import { CollectorQuotas } from "./api/collector/quotas.ts";
 import { Collector } from "./api/collector/collector.ts";
@@ -214,6 +215,7 @@ async function startApi(
     publicUrl,
     cursors: new CursorSeal(keys.cursors),
     ...gathered(database, clock, historyRoom),
+    budgetCases: new BudgetCases(),
     feed,
     ...settingsOf(config),
     ...clock,
