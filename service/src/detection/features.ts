@@ -18,7 +18,7 @@ import { observeStrangers } from "./misuse.ts";
 import { observePayment, readFrauds } from "./payments.ts";
 import { ringHash, shortRingHash } from "./ring-hash.ts";
 import { countryNumber, type RingEntry } from "./ring.ts";
-import { isSensitive, isValue, kindBits, kindOf, type EnrichedActivity, type Scene } from "./scene.ts";
+import { believedTime, isSensitive, isValue, kindBits, kindOf, type EnrichedActivity, type Scene } from "./scene.ts";
 import { updateSession } from "./session-facts.ts";
 import { minutes, minutesSinceOther, travelSpeed } from "./travel.ts";
 import { contextOf, type RuleContext } from "./vector.ts";
@@ -201,7 +201,7 @@ function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene[
   into["minutes_since_sensitive_change"] = facts.sensitive === 0 || facts.sensitive > at ? never : minutes(at - facts.sensitive);
   into["reports"] = facts.reports;
   readFrauds(into, facts.days, at, [7, 14, 28]);
-  if (activity.type === "login_succeeded") into["days_since_last_login"] = daysSinceLogin(facts, at);
+  if (activity.type === "login_succeeded") into["days_since_last_login"] = daysSinceLogin(facts, believedTime(event));
   into["confirmed_frauds"] = account.confirmed;
   into["false_positives"] = account.falsePositives;
   countWindows(into, windows.account, account.ring, at, except);
