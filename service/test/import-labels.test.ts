@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { makePartition } from "../src/db/activities.ts";
 import type { Activity } from "../src/domain/activity.ts";
-import type { PastActivity } from "../src/domain/history.ts";
+import type { HistoryReport, PastActivity } from "../src/domain/history.ts";
 import { TestTenant } from "./harness.ts";
 import { daysAgo, importAll, pastOf, scoreHistory } from "./import-lab.ts";
 import { listed, scoreAll } from "./labels-lab.ts";
@@ -37,6 +37,6 @@ test("GET imports report 200: if a file and an investigator disagree about a fra
   const [cleared = "", confirmed = ""] = frauds.map(({ activity_id }) => activity_id);
   const ofCase = (activity_id: string, y: 0 | 1) => ({ activity_id, y, source: "case" as const, case_id: randomUUID() });
   await labelAs(tenant, [ofCase(cleared, 0), ofCase(confirmed, 0), ofCase(confirmed, 1)]);
-  const { moments } = (await tenant.call("GET", "/imports/report")).json.data;
-  expect(moments.value).toEqual({ frauds: 2, found: 0 });
+  const { moments }: HistoryReport = (await tenant.call("GET", "/imports/report")).json.data;
+  expect(moments["value"]).toEqual({ frauds: 2, found: 0 });
 });

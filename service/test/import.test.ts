@@ -121,9 +121,21 @@ test("import: an activity that is sent again is stored once, and labelled if it 
   const [first, second, third] = [paymentOf(daysAgo(9)), paymentOf(daysAgo(8)), paymentOf(daysAgo(7))];
   const live: Activity = { ...paymentOf(clock.now()) };
   await sendScored(tenant, [live]);
-  expect(await importAll(tenant, [first, second, first, live])).toEqual({ accepted: 2, duplicates: 2, reused: 0, too_old: 0, unlabelled: 0 });
+  expect(await importAll(tenant, [first, second, first, live])).toEqual({
+    accepted: 2,
+    duplicates: 2,
+    reused: 0,
+    too_old: 0,
+    unlabelled: 0,
+  });
   const known = { fraudulent: true, known_at: daysAgo(3) };
-  expect(await importAll(tenant, [{ ...first, ...known }, third])).toEqual({ accepted: 1, duplicates: 1, reused: 0, too_old: 0, unlabelled: 0 });
+  expect(await importAll(tenant, [{ ...first, ...known }, third])).toEqual({
+    accepted: 1,
+    duplicates: 1,
+    reused: 0,
+    too_old: 0,
+    unlabelled: 0,
+  });
   expect(await scoreHistory(tenant)).toBe(3);
   expect(await importAll(tenant, [first, { ...second, ...known }])).toEqual({
     accepted: 0,

@@ -10,7 +10,11 @@ const held_out = {
   model: { ...side, recall: 0.81, cases_per_day: 12.3 },
 };
 // Only the figures that the report shows.
-const model = { model_id: "0f3a9c11d2e4", state: "CHALLENGER", figures: { rows: 43_870, frauds: 251, held_out } } as unknown as Model;
+const model = {
+  model_id: "0f3a9c11d2e4",
+  state: "CHALLENGER",
+  figures: { rows: 43_870, frauds: 251, held_out },
+} as unknown as Model;
 
 const report: ImportReport = {
   from: "2026-08-19T00:00:00.000Z",
@@ -25,7 +29,9 @@ const report: ImportReport = {
 
 test("import: the report gives the shares of found frauds and the cases a day in sentences of their own, because their thresholds differ", () => {
   const text = reportText(report);
-  expect(text).toContain("With the same number of alerts a day, 44 % of the frauds are found without the model, and 81 % with it.");
+  expect(text).toContain(
+    "With the same number of alerts a day, 44 % of the frauds are found without the model, and 81 % with it.",
+  );
   expect(text).toContain("With today's thresholds, there are 9.1 cases a day without the model, and 12.3 cases a day with it.");
   for (const line of text.split("\n").filter((each) => each.includes("model"))) expect(line).not.toMatch(/%.*cases/);
 });

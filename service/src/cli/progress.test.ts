@@ -18,12 +18,27 @@ test("progress: without the number of lines, the share and the time left are sho
 const [from, until] = ["2026-10-01T00:00:00.000Z", "2026-10-11T00:00:00.000Z"];
 
 test.each([
-  [{ all: 200, waiting: 150, oldest_at: from }, { share: 0.25, lines: 50 }],
-  [{ all: 0, waiting: 0 }, { share: 0, lines: 0 }],
+  [
+    { all: 200, waiting: 150, oldest_at: from },
+    { share: 0.25, lines: 50 },
+  ],
+  [
+    { all: 0, waiting: 0 },
+    { share: 0, lines: 0 },
+  ],
   // More than the service counts.
-  [{ all: 1_000_000, waiting: 1_000_000, oldest_at: "2026-10-04T00:00:00.000Z" }, { share: 0.3, lines: null }],
-  [{ all: 1_000_000, waiting: 4, oldest_at: "2026-10-12T00:00:00.000Z" }, { share: 1, lines: null }],
-  [{ all: 1_000_000, waiting: 0 }, { share: 0, lines: null }],
+  [
+    { all: 1_000_000, waiting: 1_000_000, oldest_at: "2026-10-04T00:00:00.000Z" },
+    { share: 0.3, lines: null },
+  ],
+  [
+    { all: 1_000_000, waiting: 4, oldest_at: "2026-10-12T00:00:00.000Z" },
+    { share: 1, lines: null },
+  ],
+  [
+    { all: 1_000_000, waiting: 0 },
+    { share: 0, lines: null },
+  ],
 ])("progress: of the waiting history %j, this has been scored: %j", ({ all, ...now }, wanted) => {
   expect(scoredOf({ all, from, until }, now)).toEqual(wanted);
 });

@@ -64,8 +64,7 @@ export class LinkMemory {
     const atMs = believedTime(event);
     const before = this.#linked.get(account ?? "");
     // The events of a visit arrive together and have the same links.
-    if (before && before.device_id === device_id && before.ip === ip && Math.abs(atMs - before.at) < linkFreshMs)
-      return false;
+    if (before && before.device_id === device_id && before.ip === ip && Math.abs(atMs - before.at) < linkFreshMs) return false;
     let isNewPair = false;
     for (const link of this.#linksOf(event)) {
       const key = linkKey(link);

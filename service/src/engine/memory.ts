@@ -17,7 +17,14 @@ import {
 import { ringSize } from "../detection/catalogue.ts";
 import { suspectHeld } from "../detection/habits.ts";
 import { claimBit } from "../detection/ring.ts";
-import { believedTime, isOfItsAccount, isPayment, type AccountFlags, type EnrichedActivity, type Scene } from "../detection/scene.ts";
+import {
+  believedTime,
+  isOfItsAccount,
+  isPayment,
+  type AccountFlags,
+  type EnrichedActivity,
+  type Scene,
+} from "../detection/scene.ts";
 import { blockOf, hostOf } from "../domain/address.ts";
 import { EntityStore } from "./entity-store.ts";
 import { Gathering } from "./gathering.ts";
