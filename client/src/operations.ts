@@ -64,7 +64,7 @@ export type HistoryBatch = { activities: (PastActivity)[] };
 
 export type PastActivity = { activity_id: string; type: string; occurred_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; amount?: number; currency?: string; payee_id?: string; order_id?: string; instrument?: Instrument; status?: "attempted" | "approved" | "declined"; attributes?: Record<string, string | number | boolean>; fraudulent?: boolean; known_at?: string };
 
-export type HistoryBatchResult = { accepted: number; duplicates: number; reused: number; too_old: number };
+export type HistoryBatchResult = { accepted: number; duplicates: number; reused: number; too_old: number; unlabelled: number };
 
 export type HistoryReport = { activities: number; cases: number; moments: { entry: { frauds: number; found: number }; signup: { frauds: number; found: number }; value: { frauds: number; found: number } } };
 

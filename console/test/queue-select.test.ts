@@ -59,6 +59,32 @@ test.each([1440, 1280, 1024])("queue: the summary of each case can be read besid
   expect(cell?.width).toBeGreaterThanOrEqual(250);
 });
 
+test.each([390, 800])(
+  "queue: on a narrow screen the case in focus is below the list, and both can be read, %i px",
+  async (width) => {
+    const visitor = await Visitor.create(browser.current, service.current, { width });
+    const { page } = visitor;
+    await visitor.report("bob@shop.example", "ann@shop.example");
+    await visitor.goto();
+    await visitor.expectPeek("ann@shop.example");
+    const row = page.getByRole("row").filter({ hasText: "ann" });
+    const [name, summary, pane, list] = await Promise.all([
+      row.getByTitle("ann@shop.example").boundingBox(),
+      row.getByRole("gridcell").nth(4).boundingBox(),
+      page.getByRole("complementary", { name: "The case in focus" }).boundingBox(),
+      page.getByRole("grid").boundingBox(),
+    ]);
+    expect(name?.width).toBeGreaterThanOrEqual(100);
+    expect(summary?.width).toBeGreaterThanOrEqual(200);
+    expect(pane?.width).toBeGreaterThanOrEqual(300);
+    expect(pane?.y).toBeGreaterThan((list?.y ?? 0) + 4 * (summary?.height ?? 0));
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+    const last = await row.getByRole("gridcell").nth(7).boundingBox();
+    expect((last?.x ?? 0) + (last?.width ?? 0)).toBeLessThanOrEqual(width);
+    expect(visitor.complaints).toEqual([]);
+  },
+);
+
 test("palette: keeps its size while a person types", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page } = visitor;

@@ -5,6 +5,7 @@ import { readConsole } from "@casehound/console/files";
 import { tagScript } from "@casehound/tag";
 import { openAddressData } from "./address-data.ts";
 import { Authenticator } from "./api/tokens/auth.ts";
+import { BudgetCases } from "./api/budget-cases.ts";
 import { closeTogether } from "./api/case-update.ts";
 import { CollectorQuotas } from "./api/collector/quotas.ts";
 import { Collector } from "./api/collector/collector.ts";
@@ -63,7 +64,7 @@ export type Service = {
 };
 
 // What a simulation or a test provides: its own time, its own address data, and its own limit of waiting history.
-type World = { clock: Clock; enrichment?: Enrichment; historyRoom?: HistoryRoom };
+export type World = { clock: Clock; enrichment?: Enrichment; historyRoom?: HistoryRoom };
 
 // True from the end of startup until the stop begins.
 type Life = { isReady: boolean; stops: (() => Promise<void>)[] };
@@ -214,6 +215,7 @@ async function startApi(
     publicUrl,
     cursors: new CursorSeal(keys.cursors),
     ...gathered(database, clock, historyRoom),
+    budgetCases: new BudgetCases(),
     feed,
     ...settingsOf(config),
     ...clock,

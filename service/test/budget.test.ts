@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { BudgetCases } from "../src/api/budget-cases.ts";
 import type { StoredThresholds } from "../src/domain/rule.ts";
 import { insertDecided, noonBefore, type Decided } from "./decided.ts";
 import { TestTenant, expectProblem, useOwnDatabase, useService } from "./harness.ts";
@@ -66,6 +67,24 @@ test("GET thresholds 200: with a number of cases a day it shows what the change 
   expect(stored).not.toHaveProperty("cases_per_day");
   const changed = await tenant.call("PUT", "/thresholds", { body: { cases_per_day: 0.5 } });
   expect(changed.json.data).toMatchObject({ score_3: 7, cases_per_day: 0.5 });
+});
+
+test("GET thresholds 200: requests of a minute share one count of the last days", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const cases = new BudgetCases();
+  let nowMs = Date.now();
+  const now = () => new Date(nowMs).toISOString();
+  const find = () => cases.find({ database: service.current.database, now }, tenant.tenantId);
+  const add = (l: number) => insertDecided(tenant, [{ website_account_id: `a-${l}`, decision: { v: 1, l, f: {} } }]);
+  expect(await find()).toEqual({ cases: [], days: 0 });
+  await add(3);
+  const [first, ...others] = await Promise.all([find(), find(), find()]);
+  expect(first.cases).toEqual([{ log_odds: 3, subjects: 1 }]);
+  await add(5);
+  nowMs += 59_999;
+  for (const other of [...others, await find()]) expect(other).toBe(first);
+  nowMs += 1;
+  expect((await find()).cases).toEqual([5, 3].map((log_odds) => ({ log_odds, subjects: 1 })));
 });
 
 test("PUT thresholds 200: what anybody can send to the collector does not raise the thresholds", async () => {

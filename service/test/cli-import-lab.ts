@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import type { Service } from "../src/service.ts";
+import type { Service, World } from "../src/service.ts";
 import { runCli, type Ended } from "./cli.ts";
 import { TestTenant, newDatabase } from "./harness.ts";
 import { useOwnService } from "./process.ts";
@@ -17,11 +17,11 @@ export type ImportCli = {
 };
 
 // A service with its own engine, and the command that imports into it.
-export async function useImportCli(): Promise<ImportCli> {
+export async function useImportCli(world: Partial<World> = {}): Promise<ImportCli> {
   const folder = mkdtempSync(join(tmpdir(), "casehound-import-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const databaseUrl = await newDatabase();
-  const service = useOwnService({ databaseUrl });
+  const service = useOwnService({ databaseUrl }, world);
   return {
     service,
     databaseUrl,

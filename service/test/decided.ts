@@ -20,11 +20,12 @@ export type Decided = Partial<RecordedActivity> & {
   decision?: NamedDecision;
   prediction_id?: string;
   case_id?: string;
+  isImported?: boolean;
 };
 
 export async function insertDecided(tenant: TestTenant, decided: Decided[]): Promise<void> {
   const { database } = tenant.service;
-  const rows = decided.map(({ score = 1, decision = {}, prediction_id = null, case_id = null, ...more }) => {
+  const rows = decided.map(({ score = 1, decision = {}, prediction_id = null, case_id = null, isImported = false, ...more }) => {
     const received_at = more.received_at ?? new Date(Date.now() - 60_000).toISOString();
     const activity: RecordedActivity = {
       activity_id: randomUUID(),
@@ -35,7 +36,8 @@ export async function insertDecided(tenant: TestTenant, decided: Decided[]): Pro
       received_at,
     };
     const text = decisionText(decision);
-    return { id_key: randomUUID(), activity, ip: activity.ip ?? null, score, prediction_id, case_id, decision: text };
+    const stored = { score, prediction_id, case_id, decision: text, isImported };
+    return { id_key: randomUUID(), activity, ip: activity.ip ?? null, ...stored };
   });
   for (const day of new Set(rows.map(({ activity }) => activity.received_at.slice(0, 10)))) {
     await database.transaction((tx) => makePartition(tx, day));

@@ -110,9 +110,9 @@ function login(minute: number, website_account_id: string, device_id: string): S
 
 // Two accounts use a device for weeks. Then a stranger uses one of them on another device, and the fraud is reported with the
 // given label and confirmed.
-async function playHousehold(label: string): Promise<Stage> {
+async function playHousehold(label: string, stranger = login(stageEnd - 60, "victim", "stranger's")): Promise<Stage> {
   const stage = await Stage.open();
-  await stage.play([login(0, "victim", "home"), login(1, "spouse", "home"), login(stageEnd - 60, "victim", "stranger's")]);
+  await stage.play([login(0, "victim", "home"), login(1, "spouse", "home"), stranger]);
   await stage.play([{ minute: stageEnd - 30, type: "fraud_report", website_account_id: "victim", attributes: { label } }]);
   const { case_id: id, details } = await stage.onlyCase();
   expect(details.primary_fraud_label).toBe(label);
@@ -136,6 +136,21 @@ test("rule linked_fraud: after any other fraud, only accounts that come to the d
   const stage = await playHousehold("Organic");
   const played = await stage.play([spouse, newcomer]);
   expect(played.map(({ rules }) => rules)).toEqual([[], ["linked_fraud"]]);
+});
+
+const onPage = { origin: "browser", identity: "signed", session_id: "page" } as const;
+
+test("rule linked_fraud: a signed page that backdates its log-in does not make its account older on the device than the fraud", async () => {
+  const stage = await playHousehold("Organic");
+  const played = await stage.play([0, 10, stageEnd - 60].map((minute) => ({ ...newcomer, ...onPage, minute })));
+  expect(played.map(({ rules }) => rules)).toEqual([["linked_fraud"], ["linked_fraud"], ["linked_fraud"]]);
+});
+
+test("rule linked_fraud: a thief in a verified session cannot hide their device with the time of the log-in", async () => {
+  for (const minute of [-1, 10, stageEnd - 2 * minutesPerDay, stageEnd + 2]) {
+    const stage = await playHousehold("Account Takeover", { ...login(minute, "victim", "stranger's"), ...onPage });
+    expect((await stage.playLast([next])).rules).toEqual(["linked_fraud"]);
+  }
 });
 
 test("rule linked_fraud: all accounts on the device of an account that was made for fraud are suspicious", async () => {

@@ -43,7 +43,7 @@ test("POST imports: eight requests at once mark the same waiting activities as f
   await importAll(tenant, past);
   const known = past.map((each) => ({ ...each, fraudulent: true, known_at: daysAgo(1) }));
   for (const result of await Promise.all(Array.from({ length: 8 }, () => importAll(tenant, shuffled(known)))))
-    expect(result).toEqual({ accepted: 0, duplicates: 200, reused: 0, too_old: 0 });
+    expect(result).toEqual({ accepted: 0, duplicates: 200, reused: 0, too_old: 0, unlabelled: 0 });
   await scoreHistory(tenant);
   expect(await listed(tenant, "limit=1000")).toHaveLength(200);
 });
@@ -164,7 +164,7 @@ test("import: the longest retention does not let one tenant make thousands of da
   expect((await statusOf(tenant)).kept_from).toBe(`${daysAgo(399).slice(0, 10)}T00:00:00.000Z`);
   const days = [1, 399, 400, 1_000, 3_649];
   const past = days.map((day) => pastOf({ type: "payment", occurred_at: daysAgo(day) }));
-  expect(await importAll(tenant, past)).toEqual({ accepted: 2, duplicates: 0, reused: 0, too_old: 3 });
+  expect(await importAll(tenant, past)).toEqual({ accepted: 2, duplicates: 0, reused: 0, too_old: 3, unlabelled: 0 });
 });
 
 test("GET imports report: any span is answered, also one at the ends of time or the wrong way round", async () => {

@@ -3,11 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, vi } from "vitest";
+import { clock } from "../src/clock.ts";
 import type { Config } from "../src/config.ts";
 import { Database } from "../src/db/postgres/database.ts";
 import { EmbeddedPostgres } from "../src/db/postgres/embedded.ts";
 import type { CaseListItem } from "../src/domain/case.ts";
-import { startService, type Service } from "../src/service.ts";
+import { openLog } from "../src/log.ts";
+import { startService, type Service, type World } from "../src/service.ts";
 import { newDatabase, send, testConfig, type Answer, type Options } from "./harness.ts";
 import {
   ServiceProcess,
@@ -65,10 +67,11 @@ export function useServer(folder: () => string): { newDatabase: (options?: strin
 }
 
 // Starts a service for the tests of a file on its own database, where no engine of another file scores.
-export function useOwnService(overrides: Partial<Config>): { current: Service } {
+export function useOwnService(overrides: Partial<Config>, world: Partial<World> = {}): { current: Service } {
   const holder: { current: Service } = { current: undefined as never };
   beforeAll(async () => {
-    holder.current = await startService(testConfig({ databaseUrl: await newDatabase(), ...overrides }));
+    const config = testConfig({ databaseUrl: await newDatabase(), ...overrides });
+    holder.current = await startService(config, openLog("silent"), { clock, ...world });
   });
   afterAll(() => holder.current.stop());
   return holder;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { statement } from "../src/db/postgres/sql.ts";
@@ -11,6 +12,7 @@ import { openLog } from "../src/log.ts";
 import { dayBefore, insertDecided, noonBefore, type Decided } from "./decided.ts";
 import { TestTenant, expectProblem, useOwnDatabase, useService } from "./harness.ts";
 import { apply, listed, paymentOf, sendScored } from "./labels-lab.ts";
+import { labelAs } from "./training-lab.ts";
 
 const service = useService({ databaseUrl: useOwnDatabase("random_checks"), roles: new Set(["api"]) });
 const yesterday = dayBefore(1);
@@ -172,6 +174,25 @@ test("random checks: the recall is the estimated share of frauds that were found
   const since = noonBefore(3);
   const counted = await countChecks(service.current.database, tenant.tenantId, { moment: "value", since, max: 11 });
   expect(counted.found).toBe(11);
+});
+
+test("random checks: imported frauds, and frauds that an investigator cleared, do not count as found", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const score = 4;
+  await insertDecided(tenant, [
+    ...paid(20),
+    ...paid(1, { score, activity_id: "live" }),
+    ...paid(1, { score, activity_id: "cleared" }),
+    ...paid(1, { score, activity_id: "past", isImported: true }),
+    ...paid(1, { score, activity_id: "entry", type: "login_succeeded" }),
+  ]);
+  await set(tenant, 1);
+  expect(await draw(tenant)).toBe(1);
+  await labelAs(tenant, [
+    ...["live", "cleared", "past", "entry"].map((activity_id) => ({ activity_id, y: 1 as const })),
+    { activity_id: "cleared", y: 0, source: "case", case_id: randomUUID() },
+  ]);
+  expect(await recallOf(tenant)).toMatchObject({ checks: 1, found: 1 });
 });
 
 test("random checks: erasing an account removes its checks", async () => {

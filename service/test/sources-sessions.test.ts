@@ -55,3 +55,14 @@ test("sessions: a page that sends an old time does not make its device old", asy
   expect(paid.features["device.is_known"]).toBe(true);
   expect(paid.features["device.age_minutes"] ?? 0).toBe(0);
 });
+
+test("sessions: a signed page that sends an old time makes neither its device nor its account old", async () => {
+  const stage = await Stage.open({}, 4);
+  const signed = { type: "login_succeeded", origin: "browser", identity: "signed", website_account_id: "made today" } as const;
+  const [said] = await stage.play([{ minute: -60 * 24 * 60, ...signed, ...own }]);
+  const paid = await stage.playLast([server(230, "payment", "made today", { attributes: { amount: 10 } })]);
+  for (const features of [said?.features, paid.features]) {
+    expect(features).toMatchObject({ "device.is_known": true, "account.is_known": true });
+    expect([features?.["device.age_minutes"] ?? 0, features?.["account.age_minutes"] ?? 0]).toEqual([0, 0]);
+  }
+});

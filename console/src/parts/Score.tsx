@@ -1,17 +1,25 @@
-type Props = { score: number; size?: "small" | "large" };
+type Props = { score: number; size?: "small" | "large"; isShort?: boolean };
 
 const words = ["", "Very low", "Low", "Medium", "High", "Very high"];
 const inks = ["", "text-risk-1", "text-risk-2", "text-risk-3", "text-risk-4", "text-risk-5"];
 
-// The number, the bar and the shape each convey the score, so it does not depend on color.
-export function Score({ score, size = "small" }: Props) {
+// The number, the bar and the shape each convey the score, so it does not depend on color. `isShort` leaves out the bar in a very
+// narrow container.
+export function Score({ score, size = "small", isShort = false }: Props) {
   const isLarge = size === "large";
   const meaning = `Risk ${score} of 5, ${(words[score] ?? "").toLowerCase()}`;
   return (
     <span role="img" aria-label={meaning} title={meaning} className={`inline-flex items-center gap-2 ${inks[score] ?? ""}`}>
       <Shape score={score} size={isLarge ? 20 : 13} />
       <span className={isLarge ? "text-xl font-semibold" : "text-sm font-semibold"}>{score}</span>
-      <svg width={isLarge ? 58 : 38} height={isLarge ? 8 : 6} viewBox="0 0 38 6" preserveAspectRatio="none" aria-hidden>
+      <svg
+        width={isLarge ? 58 : 38}
+        height={isLarge ? 8 : 6}
+        viewBox="0 0 38 6"
+        preserveAspectRatio="none"
+        className={isShort ? "@max-[34rem]:hidden" : ""}
+        aria-hidden
+      >
         {[1, 2, 3, 4, 5].map((step) => (
           <rect
             key={step}

@@ -45,9 +45,9 @@ const icons = {
   problem: <CircleAlert size={17} className="mt-1.5 shrink-0 text-bad" aria-hidden />,
 };
 
-// Between the navigation and the queue's peek pane, above its footer, where there are no buttons to cover. A narrow screen has no
-// room beside that pane.
-const place = "fixed right-88 bottom-14 left-46 z-40 max-xl:right-74 max-xl:left-14 max-md:right-0";
+// Between the navigation and the queue's peek pane, above its footer, where there are no buttons to cover. On a narrow screen that
+// pane is below the list.
+const place = "fixed right-88 bottom-14 left-46 z-40 max-xl:right-74 max-xl:left-14 max-lg:right-0";
 
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts);

@@ -1,13 +1,14 @@
 import { countHistory } from "../db/history.ts";
 import type { Queryable } from "../db/postgres/database.ts";
 import { Failure } from "../domain/failure.ts";
+import { fullRetrySeconds } from "../domain/history.ts";
 
 const waitingMax = 5_000_000;
 // Counting millions of rows for every request would take too long, so each process counts again only after it has accepted this
-// many activities. Until then it does not see what other processes accept, so each process may exceed the limit by this many.
+// many activities. Until then it does not see what other processes accept, so the limit can be exceeded by this many for each
+// further process.
 const countEvery = 100_000;
 const tenantsMax = 10_000;
-const retryAfterSeconds = 60;
 
 // `left`: how much may be stored before the next count. `begun` and `ended`: how much requests wanted to store so far, and how much
 // of that is over, stored or not. A count does not see what is between the two.
@@ -58,6 +59,6 @@ export class HistoryRoom {
 
   #tooMany(): Failure {
     const detail = `At most ${this.#max.toLocaleString("en")} activities of a tenant may wait to be scored. Start the import, and send more when fewer are waiting.`;
-    return new Failure("rate-limited", detail, { headers: { "retry-after": String(retryAfterSeconds) } });
+    return new Failure("rate-limited", detail, { headers: { "retry-after": String(fullRetrySeconds) } });
   }
 }

@@ -53,13 +53,14 @@ async function accept(services: Services, { caller, body }: Call<HistoryBatch>):
   const store = () =>
     services.database.transaction(async (tx) => {
       const { duplicates, reused } = await insertHistory(tx, tenantId, { past, actor });
-      await labelKnown(tx, { caller, now }, duplicates);
+      const unlabelled = await labelKnown(tx, { caller, now }, duplicates);
       const knownCount = duplicates.length + reused.length;
       const result: HistoryBatchResult = {
         accepted: past.length - knownCount,
         duplicates: knownCount,
         reused: reused.length,
         too_old: all.length - past.length,
+        unlabelled,
       };
       if (result.accepted > 0) {
         const resource = { type: "tenant" as const, id: tenantId };
@@ -77,14 +78,14 @@ function waitingPast({ fraudulent, known_at, ...activity }: PastActivity, now: s
   return { activity: recorded(activity, shownTime(activity.occurred_at)), known_at: fraudulent === true ? known : null };
 }
 
-// A file that is imported again may mark more frauds than the first time.
-async function labelKnown(tx: Queryable, by: { caller: Caller; now: string }, duplicates: WaitingPast[]): Promise<void> {
+// A file that is imported again may mark more frauds than the first time. Returns how many could not be labelled.
+async function labelKnown(tx: Queryable, by: { caller: Caller; now: string }, duplicates: WaitingPast[]): Promise<number> {
   const known = duplicates.filter(({ known_at }) => known_at !== null);
   const scored = await saveWaitingFrauds(tx, by.caller.tenant_id, known);
   const labels = scored.map(({ activity, known_at }) => {
     return { activity_id: activity.activity_id, fraudulent: true, ...(known_at !== null && { known_at }) };
   });
-  if (labels.length > 0) await storeLabels(tx, by, labels);
+  return labels.length === 0 ? 0 : (await storeLabels(tx, by, labels)).not_found.length;
 }
 
 async function read(services: Services, { caller }: Call): Promise<Reply> {

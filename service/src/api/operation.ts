@@ -8,6 +8,7 @@ import type { StoredCase } from "../db/cases.ts";
 import type { TenantDatabase } from "../db/postgres/database.ts";
 import type { Inserted } from "../db/inbox.ts";
 import type { KeyClaim } from "../db/keys.ts";
+import type { BudgetCases } from "./budget-cases.ts";
 import type { CursorSeal } from "./http/cursor.ts";
 import type { EventFeed, OnLeave } from "./event-feed.ts";
 import type { Issuer } from "./tokens/issuer.ts";
@@ -38,6 +39,7 @@ export type Services = {
   retentionDays: number;
   servedModels: ServedModels;
   historyRoom: HistoryRoom;
+  budgetCases: BudgetCases;
 };
 
 export type Audit = (what: string, about: Record<string, unknown>) => void;

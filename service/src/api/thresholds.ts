@@ -1,7 +1,7 @@
 import { Type } from "typebox";
-import { countLabels, findBudget, hasDecisions, listDayCounts, saveBudget } from "../db/budget.ts";
+import { countLabels, findBudget, saveBudget } from "../db/budget.ts";
 import { appendEvents } from "../db/events.ts";
-import { findSettings, listRules, lockSettings, saveThresholds, type Settings } from "../db/rules.ts";
+import { findSettings, lockSettings, saveThresholds, type Settings } from "../db/rules.ts";
 import { fields, ringSize } from "../detection/catalogue.ts";
 import {
   StoredThresholds,
@@ -12,10 +12,9 @@ import {
   thresholdsChangeFaults,
 } from "../domain/rule.ts";
 import { Failure } from "../domain/failure.ts";
-import { budgetDays, casesIn, thresholdsFor, type Budgeted, type DayCount } from "../domain/budget.ts";
+import { budgetDays, thresholdsFor, type Budgeted } from "../domain/budget.ts";
 import { labelDays, labelSums, type LabelCount } from "../domain/label.ts";
 import { invalid } from "./http/validate.ts";
-import { daysUpTo } from "../domain/rule-report.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./http/problem.ts";
 
@@ -117,16 +116,9 @@ async function update(services: Services, { caller, body }: Call<ThresholdsChang
   });
 }
 
-// Reads day by day, so that no statement takes long.
-async function compute({ database, now }: Services, tenantId: string, casesPerDay: number): Promise<Budgeted | "no activity"> {
-  const campaignRules = (await listRules(database, tenantId)).filter(({ about }) => about === "campaign");
-  const rules = campaignRules.map(({ rule_id }) => rule_id);
-  const days: DayCount[][] = [];
-  for (const day of daysUpTo(now(), budgetDays)) {
-    if (!(await hasDecisions(database, tenantId, day))) continue;
-    days.push(await listDayCounts(database, tenantId, { day, campaignRules: rules }));
-  }
-  return days.length === 0 ? "no activity" : thresholdsFor(casesIn(days), { days: days.length, casesPerDay });
+async function compute(services: Services, tenantId: string, casesPerDay: number): Promise<Budgeted | "no activity"> {
+  const { cases, days } = await services.budgetCases.find(services, tenantId);
+  return days === 0 ? "no activity" : thresholdsFor(cases, { days, casesPerDay });
 }
 
 export const thresholdOperations: Operation[] = [

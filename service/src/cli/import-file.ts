@@ -1,4 +1,5 @@
 import { createReadStream, statSync } from "node:fs";
+import { shownTime } from "../domain/field.ts";
 import type { PastActivity } from "../domain/history.ts";
 import { CsvFault, readCsv } from "./csv.ts";
 import { lineReader, recordReader, type ColumnMap, type ImportSettings, type Parsed } from "./import-rows.ts";
@@ -13,6 +14,8 @@ export type Checked = {
   too_old: number;
   from: string | null;
   until: string | null;
+  // Whether no activity is older than one before it.
+  is_in_order: boolean;
   bad: number;
   bad_first: { line: number; fault: string }[];
 };
@@ -59,7 +62,7 @@ export class ImportReader {
     let batch: PastActivity[] = [];
     let characters = 0;
     for await (const row of this.rows()) {
-      if (!("past" in row) || row.past.occurred_at < keptFrom) continue;
+      if (!("past" in row) || shownTime(row.past.occurred_at) < keptFrom) continue;
       batch.push(row.past);
       characters += JSON.stringify(row.past).length;
       if (batch.length < batchMax && characters < batchCharactersMax) continue;
@@ -95,6 +98,7 @@ export async function checkFile(reader: ImportReader, keptFrom: string, onRow: (
     too_old: 0,
     from: null,
     until: null,
+    is_in_order: true,
     bad: 0,
     bad_first: [],
   };
@@ -107,7 +111,9 @@ export async function checkFile(reader: ImportReader, keptFrom: string, onRow: (
   return found;
 }
 
-function add(found: Checked, { type, occurred_at: at, fraudulent }: PastActivity, keptFrom: string): void {
+// Times can have any number of digits, so they are compared in one form.
+function add(found: Checked, { type, occurred_at, fraudulent }: PastActivity, keptFrom: string): void {
+  const at = shownTime(occurred_at);
   if (at < keptFrom) {
     found.too_old++;
     return;
@@ -116,5 +122,6 @@ function add(found: Checked, { type, occurred_at: at, fraudulent }: PastActivity
   found.types[type] = (found.types[type] ?? 0) + 1;
   found.frauds += fraudulent === true ? 1 : 0;
   if (found.from === null || at < found.from) found.from = at;
-  if (found.until === null || at > found.until) found.until = at;
+  if (found.until === null || at >= found.until) found.until = at;
+  else found.is_in_order = false;
 }

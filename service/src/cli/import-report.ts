@@ -115,8 +115,9 @@ function modelLines({ moment, reason, model }: Trained): string[] {
   const days = measured.days.length;
   return [
     `${what}, measured on ${count(days)} days that it was not trained on, with ${count(measured.frauds)} known frauds:`,
-    `  Without the model: ${percent(measured.before.recall)} of the frauds are found, with ${perDay(measured.before.cases_per_day)}.`,
-    `  With the model: ${percent(measured.model.recall)} of the frauds are found, with ${perDay(measured.model.cases_per_day)}.`,
+    // The shares are those at the same number of alerts. The cases are those at the threshold, which is another point.
+    `  With the same number of alerts a day, ${percent(measured.before.recall)} of the frauds are found without the model, and ${percent(measured.model.recall)} with it.`,
+    `  With today's thresholds, there are ${perDay(measured.before.cases_per_day)} without the model, and ${perDay(measured.model.cases_per_day)} with it.`,
     state,
   ];
 }

@@ -1,14 +1,15 @@
 import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ProblemError } from "@casehound/client";
 import { Failure } from "../domain/failure.ts";
-import { historyDaysMax } from "../domain/history.ts";
+import { fullRetrySeconds, historyDaysMax, type HistoryBatchResult, type PastActivity } from "../domain/history.ts";
 import { apiOptions, overApi, readOneOf, readWhole, wants, type ApiCall } from "./api.ts";
 import { UsageFault, type Call, type Command, type Options, type Outcome } from "./command.ts";
 import { CsvFault } from "./csv.ts";
 import { checkFile, ImportReader, type Checked, type FileFormat, type ImportFile } from "./import-file.ts";
 import { members, readColumnMap } from "./import-rows.ts";
 import { reportOn, reportText, type ImportReport } from "./import-report.ts";
-import { importLine, Progress } from "./progress.ts";
+import { importLine, Progress, scoredOf } from "./progress.ts";
 import { cellText } from "./table.ts";
 
 const formats = ["csv", "jsonl"] as const;
@@ -36,7 +37,7 @@ async function check({ positionals, options }: Omit<Call, "store">): Promise<voi
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new UsageFault(`${file} is not a file`);
 }
 
-type Sent = { accepted: number; duplicates: number; reused: number; too_old: number };
+type Sent = HistoryBatchResult;
 
 // First the whole file is checked, then it is sent, and then the service scores it in order of time. Each activity is stored only
 // once. So after a failure at any point, running the same command again continues the import.
@@ -54,12 +55,13 @@ async function importHistory(call: ApiCall): Promise<Outcome> {
     return { result: { ...checked, is_dry_run: isDry }, text, isFailure: isRefused };
   }
   if (checked.too_old > 0) terminal.err(`casehound: ${tooOldText(checked, keptFrom)}\n`);
-  const sent = await sendAll(call, given, keptFrom).catch((error: unknown) => {
-    terminal.err("casehound: not all activities were sent; run the same command again to continue\n");
+  const sent = await sendAll(call, given, { ...checked, keptFrom }).catch((error: unknown) => {
+    if (!(error instanceof Failure))
+      terminal.err("casehound: not all activities were sent; run the same command again to continue\n");
     throw error;
   });
-  await scoreAll(call);
   const { from, until } = checked;
+  await scoreAll(call, until);
   const report =
     options["no-report"] === true || from === null || until === null ? null : await makeReport(call, { from, until });
   return {
@@ -83,18 +85,21 @@ async function checkWhole(given: ImportFile, keptFrom: string): Promise<Checked>
   }
 }
 
-async function sendAll({ client }: ApiCall, given: ImportFile, keptFrom: string): Promise<Sent> {
+type Order = Pick<Checked, "until" | "is_in_order">;
+
+async function sendAll(call: ApiCall, given: ImportFile, { keptFrom, ...order }: Order & { keptFrom: string }): Promise<Sent> {
   const reader = new ImportReader(given);
   const progress = new Progress();
   const beganMs = Date.now();
-  const sent: Sent = { accepted: 0, duplicates: 0, reused: 0, too_old: 0 };
+  const sent: Sent = { accepted: 0, duplicates: 0, reused: 0, too_old: 0, unlabelled: 0 };
   try {
     for await (const activities of reader.batches(keptFrom)) {
-      const { accepted, duplicates, reused, too_old } = await client.importActivities({ activities });
+      const { accepted, duplicates, reused, too_old, unlabelled } = await send(call, activities, order);
       sent.accepted += accepted;
       sent.duplicates += duplicates;
       sent.reused += reused;
       sent.too_old += too_old;
+      sent.unlabelled += unlabelled;
       progress.show(() => importLine({ what: "sending", share: reader.share, lines: reader.lines, beganMs }));
     }
   } finally {
@@ -103,25 +108,42 @@ async function sendAll({ client }: ApiCall, given: ImportFile, keptFrom: string)
   return sent;
 }
 
-// Also scores what an interrupted run sent earlier.
-async function scoreAll({ client, terminal }: ApiCall): Promise<void> {
+const fullText =
+  "No more activities may wait to be scored, and the file is not in order of time. Sort it by time, and run the command again. Then it scores what is waiting before it sends the rest";
+
+// If no more activities may wait, scores what is waiting and then goes on. Everything that is still to be sent must be later.
+async function send(call: ApiCall, activities: PastActivity[], { until, is_in_order }: Order): Promise<Sent> {
+  try {
+    return await call.client.importActivities({ activities });
+  } catch (error) {
+    if (!(error instanceof ProblemError) || error.retryAfterMs !== fullRetrySeconds * 1_000) throw error;
+    if (!is_in_order) throw new Failure("rate-limited", fullText, { cause: error });
+    await scoreAll(call, until);
+    return call.client.importActivities({ activities });
+  }
+}
+
+// Also scores what an interrupted run sent earlier. `until` is the time of the last activity in the file.
+async function scoreAll({ client, terminal }: ApiCall, until: string | null): Promise<void> {
   const progress = new Progress();
   const beganMs = Date.now();
-  const { waiting: all } = await client.startImport();
-  let last = { waiting: all, atMs: beganMs };
+  const { waiting: all, oldest_at: from } = await client.startImport();
+  const before = { all, from, until: until ?? undefined };
+  let last = { place: "", atMs: beganMs };
   try {
     for (;;) {
-      const { waiting, is_running: isRunning } = await client.getImport();
+      const status = await client.getImport();
+      const { waiting, is_running: isRunning, oldest_at: oldest = "" } = status;
       if (waiting === 0 && !isRunning) return;
       // The import ended just before more activity was stored, so start it again.
       if (!isRunning) await client.startImport();
-      if (waiting !== last.waiting) last = { waiting, atMs: Date.now() };
+      const place = `${waiting} ${oldest}`;
+      if (place !== last.place) last = { place, atMs: Date.now() };
       if (Date.now() - last.atMs > stuckMs) {
         terminal.err("casehound: nothing has been scored for a minute. Is a process with the role engine running?\n");
         last.atMs = Date.now();
       }
-      const lines = Math.max(all - waiting, 0);
-      progress.show(() => importLine({ what: "scoring", share: lines / Math.max(all, 1), lines, beganMs }));
+      progress.show(() => importLine({ what: "scoring", ...scoredOf(before, status), beganMs }));
       await sleep(pollMs);
     }
   } finally {
@@ -157,7 +179,7 @@ function checkedText(checked: Checked, keptFrom: string): string {
   ].join("\n");
 }
 
-function sentLines({ frauds, bad }: Checked, { accepted, duplicates, reused, too_old }: Sent): string[] {
+function sentLines({ frauds, bad }: Checked, { accepted, duplicates, reused, too_old, unlabelled }: Sent): string[] {
   return [
     `activities imported: ${count(accepted)}; already stored: ${count(duplicates)}; known frauds in the file: ${count(frauds)}`,
     ...(reused > 0
@@ -166,6 +188,11 @@ function sentLines({ frauds, bad }: Checked, { accepted, duplicates, reused, too
         ]
       : []),
     ...(too_old > 0 ? [`left out, because they became too old during the import: ${count(too_old)}`] : []),
+    ...(unlabelled > 0
+      ? [
+          `known frauds that were not labelled, because they are live activity that has not been scored yet or is no longer kept: ${count(unlabelled)} (run the same command again later)`,
+        ]
+      : []),
     ...(bad > 0 ? [`bad lines left out: ${count(bad)}`] : []),
   ];
 }

@@ -1,7 +1,8 @@
 import type { DayCount } from "../domain/budget.ts";
 import { sourcesByRank, type LabelCount } from "../domain/label.ts";
+import { isImported } from "./activities.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
-import { sql } from "./postgres/sql.ts";
+import { sql, statement } from "./postgres/sql.ts";
 
 const subjectsMax = 20_000;
 
@@ -74,25 +75,28 @@ export async function saveBudget(tx: Queryable, tenantId: string, casesPerDay: n
 // Counting 50,000 labels takes 0.5 s. With a million, the statement would be cancelled.
 export const labelsMax = 20_000;
 
-// Counts the labelled activities since then by type and score, and the frauds among them. Only the latest labels are counted.
+// Counts the labelled activities since then by type and score, and the frauds among them. Only the latest labels are counted. With
+// `isLive`, imported history is left out: nobody acted on its scores.
 export async function countLabels(
   database: Queryable,
   tenantId: string,
-  { since, max = labelsMax }: { since: string; max?: number },
+  { since, max = labelsMax, isLive = false }: { since: string; max?: number; isLive?: boolean },
 ): Promise<LabelCount[]> {
-  return database.query<Row & LabelCount>(sql`
+  const text = `
     select a.type, a.score, count(*) as labels, sum(l.y) as frauds
     from (
       select distinct on (id_key) id_key, received_at, y
       from (
         select id_key, received_at, y, source
         from labels
-        where tenant_id = ${tenantId} and y is not null and event_at >= ${since}
+        where tenant_id = $1 and y is not null and event_at >= $2
         order by labelled_at desc, id_key desc
-        limit ${max}
+        limit $3
       ) as latest
-      order by id_key, array_position(${sourcesByRank}::text[], source::text), y desc
+      order by id_key, array_position($4::text[], source::text), y desc
     ) as l
-    join activities as a on a.tenant_id = ${tenantId} and a.received_at = l.received_at and a.id_key = l.id_key
-    group by a.type, a.score`);
+    join activities as a on a.tenant_id = $1 and a.received_at = l.received_at and a.id_key = l.id_key
+    ${isLive ? `where not ${isImported}` : ""}
+    group by a.type, a.score`;
+  return database.query<Row & LabelCount>(statement(text, [tenantId, since, max, sourcesByRank]));
 }

@@ -51,14 +51,8 @@ export async function saveTraits(tx: Queryable, tenantId: string, traits: CaseTr
     where case_traits.size < excluded.size`);
 }
 
-// The account's cases may already have their pseudonym.
-export async function deleteTraitsOfAccount(tx: Queryable, tenantId: string, accounts: string[]): Promise<void> {
+export async function deleteTraitsOf(tx: Queryable, tenantId: string, caseIds: string[]): Promise<void> {
   await tx.query(sql`
     delete from case_traits
-    where tenant_id = ${tenantId}
-      and case_id = any(array(
-        select case_id
-        from cases
-        where tenant_id = ${tenantId} and website_account_id = any(${accounts}::text[]) and website_account_id <> 'UNKNOWN'
-      ))`);
+    where tenant_id = ${tenantId} and case_id = any(${plainArray(caseIds)}::uuid[])`);
 }

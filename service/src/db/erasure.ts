@@ -3,12 +3,12 @@ import { beginningOf, broadPattern, caseWithoutId, databasePattern, isTelling, t
 import { deleteActivitiesOfAccount, type DeletedActivity } from "./activities.ts";
 import { deleteLabelsOf } from "./labels.ts";
 import { eraseAccountFromMembers } from "./case-members.ts";
-import { deleteTraitsOfAccount } from "./case-traits.ts";
+import { deleteTraitsOf } from "./case-traits.ts";
 import { lockCasesById, type LockedCase } from "./cases.ts";
 import type { Queryable } from "./postgres/database.ts";
 import { eraseAccountFromOutcomes } from "./outcomes.ts";
 import { eraseAccountFromRules } from "./rule-report.ts";
-import { deleteChecksOfAccount } from "./random-checks.ts";
+import { deleteChecksOf } from "./random-checks.ts";
 import { sql } from "./postgres/sql.ts";
 import { entityKey } from "./states.ts";
 
@@ -96,11 +96,23 @@ export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased
     delete from case_claims
     where tenant_id = ${tenantId} and website_account_id = ${erased.id}`);
   await eraseAccountFromMembers(tx, tenantId, erased);
-  await deleteTraitsOfAccount(tx, tenantId, [erased.id, erased.pseudonym]);
-  await deleteChecksOfAccount(tx, tenantId, [erased.id, erased.pseudonym]);
+  const own = await findOwnCases(tx, tenantId, erased);
+  await deleteTraitsOf(tx, tenantId, own);
+  await deleteChecksOf(tx, tenantId, own);
   await eraseAccountFromRules(tx, tenantId, erased);
   await eraseAccountFromOutcomes(tx, tenantId, erased);
   await eraseFromTexts(tx, tenantId, erased);
+}
+
+// The account's cases may already have its pseudonym.
+async function findOwnCases(tx: Queryable, tenantId: string, { id, pseudonym }: Erased): Promise<string[]> {
+  const rows = await tx.query<{ case_id: string }>(sql`
+    select case_id
+    from cases
+    where tenant_id = ${tenantId}
+      and website_account_id = any(${[id, pseudonym]}::text[])
+      and website_account_id <> 'UNKNOWN'`);
+  return rows.map((row) => row.case_id);
 }
 
 // Erases texts that quote what a sender sent. Quarantine entries are kept only for a while anyway, so they are deleted whole.

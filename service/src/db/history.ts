@@ -1,5 +1,6 @@
-import { ratedTypes } from "../domain/label.ts";
+import { ratedTypes, sourcesByRank } from "../domain/label.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
+import { countedMax } from "../domain/history.ts";
 import { findReused, insertIds, newActivity, type ClaimedActivity } from "./inbox.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { plainArray, sql } from "./postgres/sql.ts";
@@ -111,7 +112,6 @@ export async function findHistoryClock(database: Queryable, tenantId: string): P
 }
 
 type ImportRow = { waiting: number; is_running: boolean; oldest_at: string | null };
-const countedMax = 1_000_000;
 
 export async function findImport(database: Queryable, tenantId: string): Promise<ImportRow> {
   const [row] = await database.query<ImportRow>(sql`
@@ -214,7 +214,8 @@ export async function findAlerts(
   return row ?? { activities: 0, cases: 0 };
 }
 
-// Counts the known frauds by type of activity. Labels that were guessed from a report about an account are left out.
+// Counts the known frauds by type of activity. If several sources label an activity, the one of the highest rank decides. Labels
+// that were guessed from a report about an account are left out.
 export async function listFrauds(
   database: Queryable,
   tenantId: string,
@@ -223,15 +224,16 @@ export async function listFrauds(
   return database.query<{ type: string; frauds: number; found: number }>(sql`
     select a.type, count(*) as frauds, count(*) filter (where a.score >= 3) as found
     from (
-      select distinct received_at, id_key
+      select distinct on (id_key) id_key, received_at, y
       from labels
       where tenant_id = ${tenantId}
-        and y = 1
+        and y is not null
         and source <> 'account_report'
         and received_at >= ${from}
         and received_at < ${until}
+      order by id_key, array_position(${sourcesByRank}::text[], source::text), y desc
     ) as l
     join activities as a on a.tenant_id = ${tenantId} and a.received_at = l.received_at and a.id_key = l.id_key
-    where a.type = any(${ratedTypes}::text[])
+    where l.y = 1 and a.type = any(${ratedTypes}::text[])
     group by a.type`);
 }

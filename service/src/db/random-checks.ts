@@ -1,7 +1,8 @@
 import type { CheckCounts } from "../domain/random-check.ts";
 import { moments, ratedTypes, type Moment } from "../domain/label.ts";
+import { momentOf } from "../domain/moment.ts";
 import { isImported } from "./activities.ts";
-import { labelsMax } from "./budget.ts";
+import { countLabels, labelsMax } from "./budget.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { plainArray, sql } from "./postgres/sql.ts";
 
@@ -144,8 +145,8 @@ export async function findCheckWeights(tx: Queryable, tenantId: string, caseIds:
   return new Map(rows.map(({ id_key, weight }) => [id_key, weight]));
 }
 
-// The outcome of the check's own case decides. Found frauds are counted from the day of the first check on, but only the latest
-// `max`.
+// The outcome of the check's own case decides. Found frauds are counted from the day of the first check on, but only those among
+// the latest `max` labels. Imported frauds do not count as found, because imported activity is never checked.
 export async function countChecks(
   reader: Queryable,
   tenantId: string,
@@ -162,28 +163,14 @@ export async function countChecks(
     where c.tenant_id = ${tenantId} and c.received_at >= ${since} and c.type = any(${types}::text[])`);
   const none = { checks: 0, decided: 0, frauds: 0, found: 0, weightAll: 0, weightDecided: 0, weightFrauds: 0 };
   if (!checked || checked.first_at === null) return none;
-  const [found] = await reader.query<{ found: number }>(sql`
-    select count(distinct l.id_key) as found
-    from (
-      select id_key, received_at
-      from labels
-      where tenant_id = ${tenantId} and y = 1 and event_at >= date_trunc('day', ${checked.first_at}::timestamptz)
-      order by labelled_at desc, id_key desc
-      limit ${max}
-    ) as l
-    join activities as a on a.tenant_id = ${tenantId} and a.received_at = l.received_at and a.id_key = l.id_key
-    where a.type = any(${types}::text[]) and a.score >= 3`);
-  const { first_at: _first, ...counts } = checked;
-  return { ...counts, found: found?.found ?? 0 };
+  const { first_at, ...counts } = checked;
+  const labels = await countLabels(reader, tenantId, { since: `${first_at.slice(0, 10)}T00:00:00.000Z`, max, isLive: true });
+  const found = labels.filter(({ type, score }) => score >= 3 && momentOf(type) === moment);
+  return { ...counts, found: found.reduce((sum, { frauds }) => sum + frauds, 0) };
 }
 
-export async function deleteChecksOfAccount(tx: Queryable, tenantId: string, accounts: string[]): Promise<void> {
+export async function deleteChecksOf(tx: Queryable, tenantId: string, caseIds: string[]): Promise<void> {
   await tx.query(sql`
     delete from random_checks
-    where tenant_id = ${tenantId}
-      and case_id = any(array(
-        select case_id
-        from cases
-        where tenant_id = ${tenantId} and website_account_id = any(${accounts}::text[]) and website_account_id <> 'UNKNOWN'
-      ))`);
+    where tenant_id = ${tenantId} and case_id = any(${plainArray(caseIds)}::uuid[])`);
 }

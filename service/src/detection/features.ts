@@ -18,7 +18,7 @@ import { observeStrangers } from "./misuse.ts";
 import { observePayment, readFrauds } from "./payments.ts";
 import { ringHash, shortRingHash } from "./ring-hash.ts";
 import { countryNumber, type RingEntry } from "./ring.ts";
-import { isSensitive, isValue, kindBits, kindOf, type EnrichedActivity, type Scene } from "./scene.ts";
+import { believedTime, isSensitive, isValue, kindBits, kindOf, type EnrichedActivity, type Scene } from "./scene.ts";
 import { updateSession } from "./session-facts.ts";
 import { minutes, minutesSinceOther, travelSpeed } from "./travel.ts";
 import { contextOf, type RuleContext } from "./vector.ts";
@@ -155,19 +155,24 @@ function readEvent(into: Values, event: EnrichedActivity): void {
 
 function readDevice(into: Values, scene: Scene, device: NonNullable<Scene["device"]>, except: number): void {
   const { facts, ring, confirmed, confirmedRecently } = device;
-  const { at, source, activity } = scene.event;
-  // A page can choose its event's time but not the time of receipt, so nobody can make a new device look old.
-  facts.first = Math.min(facts.first, source === "page" ? Math.max(at, Date.parse(activity.received_at)) : at);
+  const { at, source } = scene.event;
   if (scene.isNewPair && source === "page") facts.claimed = Math.min((facts.claimed ?? 0) + 1, accountsMax);
   else if (scene.isNewPair) facts.accounts = Math.min(facts.accounts + 1, accountsMax);
   into["is_known"] = true;
-  into["age_minutes"] = minutes(Math.max(at - facts.first, 0));
+  into["age_minutes"] = age(facts, scene.event);
   into["accounts_total"] = Math.min(facts.accounts + (source === "page" ? (facts.claimed ?? 0) : 0), accountsMax);
   into["confirmed_frauds"] = confirmed;
   into["confirmed_frauds_90d"] = confirmedRecently;
   into["fraud_share_90d"] = facts.accounts >= accountsMax ? 0 : share(confirmedRecently, facts.accounts);
   readFrauds(into, facts.days, at, [28]);
   countWindows(into, windows.device, ring, at, except);
+}
+
+// An activity that was reported late may be older than what is known. Then it is the first that was seen.
+function age(facts: { first: number }, event: EnrichedActivity): number {
+  const at = believedTime(event);
+  facts.first = Math.min(facts.first, at);
+  return minutes(at - facts.first);
 }
 
 function share(part: number, whole: number): number {
@@ -177,11 +182,10 @@ function share(part: number, whole: number): number {
 function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene["account"]>, except: number): void {
   const { facts, flags } = account;
   const { at, country, asn, activity } = event;
-  facts.first = Math.min(facts.first, at);
   const isNew = (counts: Record<string, number>, value: string) =>
     facts.logins > 0 && value !== "" && !Object.hasOwn(counts, value) && Object.keys(counts).some((known) => !isBlock(known));
   into["is_known"] = true;
-  into["age_minutes"] = minutes(at - facts.first);
+  into["age_minutes"] = age(facts, event);
   into["is_blocked"] = flags.is_blocked;
   into["is_quarantined"] = flags.is_quarantined;
   into["is_fraudulent"] = flags.is_fraudulent;
@@ -197,7 +201,7 @@ function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene[
   into["minutes_since_sensitive_change"] = facts.sensitive === 0 || facts.sensitive > at ? never : minutes(at - facts.sensitive);
   into["reports"] = facts.reports;
   readFrauds(into, facts.days, at, [7, 14, 28]);
-  if (activity.type === "login_succeeded") into["days_since_last_login"] = daysSinceLogin(facts, at);
+  if (activity.type === "login_succeeded") into["days_since_last_login"] = daysSinceLogin(facts, believedTime(event));
   into["confirmed_frauds"] = account.confirmed;
   into["false_positives"] = account.falsePositives;
   countWindows(into, windows.account, account.ring, at, except);

@@ -65,6 +65,15 @@ test("held log-ins: a page that invents sessions, or backdates its events, does 
   expect(last).toBeGreaterThan(4);
 });
 
+test("dormant accounts: a page that backdates its log-in does not make the account look active", () => {
+  const made = new SmallWorld();
+  const page = { ...owner, origin: "browser" as const };
+  for (let index = 0; index < 19; index++) made.see(login(index * day, { ...page, session_id: `own-${index}` }));
+  const received_at = new Date(Date.UTC(2026, 4, 1) + 218 * day * 60_000).toISOString();
+  const { context } = made.see(login(18 * day + 60, { ...page, received_at, session_id: "late" }));
+  expect(context.account["days_since_last_login"]).toBe(200);
+});
+
 test("held log-ins: many unusual log-ins do not push out the most unusual one", () => {
   const made = world();
   const first = ratioOf(made, login(now, thief));

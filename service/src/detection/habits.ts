@@ -1,7 +1,7 @@
 import { hostOf } from "../domain/address.ts";
 import { addCount, type AccountFacts, type HeldLogin, type LoginRatio, type LoginValues, type LoginLocation } from "./entity.ts";
 import { loginRatio, valueKinds, type LoginShares } from "./login-ratio.ts";
-import type { EnrichedActivity, Scene } from "./scene.ts";
+import { believedTime, type EnrichedActivity, type Scene } from "./scene.ts";
 
 // A log-in with at least this ratio is unusual. It is held before the account's habits include it. Otherwise a thief who logs in
 // twice would be usual the second time. The more unusual it is, the longer it is held: a day for each unit of log-odds.
@@ -108,11 +108,6 @@ export function countOncePerDay(facts: AccountFacts, event: EnrichedActivity): b
   if (facts.sharedDay !== undefined && day <= facts.sharedDay) return false;
   facts.sharedDay = day;
   return true;
-}
-
-// A page can choose the time of its event, but not the time of receipt.
-function believedTime({ activity, at }: EnrichedActivity): number {
-  return activity.origin === "browser" ? Math.max(at, Date.parse(activity.received_at)) : at;
 }
 
 export function loginValues(event: EnrichedActivity): LoginValues {

@@ -114,7 +114,7 @@ function partyFields({ of, plain, fresh }: Party, codes: readonly string[]): Fie
       number,
       "fraud_rate",
       `Fraud rate of the ${plain}`,
-      "The share of known frauds among its payments on days for which frauds are known. With few payments, it is close to the tenant's overall rate. 0 if the tenant has no known fraud.",
+      "The share of known frauds among its payments. Payments of the newest days count only as far as the tenant's frauds of those days are already known. With few payments, it is close to the tenant's overall rate. 0 if the tenant has no known fraud.",
     ],
     [
       number,

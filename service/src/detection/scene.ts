@@ -114,6 +114,12 @@ export function isTie(activity: RecordedActivity): boolean {
   return activity.origin === "server" && activity.website_account_id !== undefined && isOfItsSource(activity);
 }
 
+// The time from which something is known. A page can choose the time of its event, also in a verified session, but not the time of
+// receipt. Otherwise somebody could make a new device look old, or claim to have used it before a fraud was known there.
+export function believedTime({ activity, at }: EnrichedActivity): number {
+  return activity.origin === "browser" ? Date.parse(activity.received_at) : at;
+}
+
 export function kindOf(type: string): number {
   if (type === "login_succeeded") return kindBits.login;
   if (type === "login_failed") return kindBits.failed;

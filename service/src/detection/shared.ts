@@ -75,8 +75,9 @@ const recentDays = 7;
 export type FraudRates = { fraud_rate: number; fraud_rate_7d: number; compromise: number };
 
 // Returns the rates of known frauds, and the log-odds that the entity is being abused now, minus the log-odds without any
-// evidence. Labels arrive late, so payments count as honest only on days for which the tenant already knows frauds. If no fraud
-// is known, all are 0.
+// evidence. If no fraud is known, all are 0. Labels arrive late: chargebacks take weeks. If the newest payments counted as honest
+// until then, a payee would be cleared while it is being abused. So they count only with the share of frauds that is already known
+// of those days. A day without frauds that is older than a labelled day counts in full.
 export function fraudRates(days: Days, totals: Days | undefined, at: number): FraudRates {
   const all = totals ? dailyFrauds(totals, at) : { n: [], frauds: [] };
   const unlabelled = countUnlabelled(all.frauds);
@@ -84,7 +85,11 @@ export function fraudRates(days: Days, totals: Days | undefined, at: number): Fr
   const [known, n] = [sumOf(all.frauds, unlabelled), sumOf(all.n, unlabelled)];
   const usual = Math.min((known + tenantPrior.frauds) / (n + tenantPrior.n), tenantRateMax);
   const daily = dailyFrauds(days, at);
-  daily.frauds.forEach((frauds, ago) => (daily.n[ago] = ago < unlabelled ? frauds : Math.max(daily.n[ago] ?? 0, frauds)));
+  const knownOfNew = sumOf(all.frauds, 0, unlabelled) / Math.max(sumOf(all.n, 0, unlabelled), 1);
+  const reported = Math.min(knownOfNew / usual, 1);
+  daily.frauds.forEach((frauds, ago) => {
+    daily.n[ago] = Math.max((daily.n[ago] ?? 0) * (ago < unlabelled ? reported : 1), frauds);
+  });
   const rate = (until: number) => (sumOf(daily.frauds, 0, until) + rateWeight * usual) / (sumOf(daily.n, 0, until) + rateWeight);
   return {
     fraud_rate: Math.round(rate(daysKept) * 1e4) / 1e4,

@@ -52,7 +52,7 @@ export function thresholdsFor(
 }
 
 // Highest first, each value once.
-function rankedOf(counts: readonly CaseCount[]): CaseCount[] {
+export function rankedOf(counts: readonly CaseCount[]): CaseCount[] {
   const sums = new Map<number, number>();
   for (const { log_odds, subjects } of counts) sums.set(log_odds, (sums.get(log_odds) ?? 0) + subjects);
   return [...sums]

@@ -9,6 +9,12 @@ import { momentNames } from "./moment.ts";
 // every tenant failed for lack of locks.
 export const historyDaysMax = 400;
 
+// Counting millions of rows takes too long for a status that is read twice a second.
+export const countedMax = 1_000_000;
+// If too much is waiting, only scoring makes room. A client that waits would wait in vain while nothing is being scored, so this is
+// longer than the client library waits.
+export const fullRetrySeconds = 300;
+
 // An activity from before the tenant used Casehound. Only the import operation accepts it, because it opens no case.
 export const PastActivity = Type.Object(
   {
@@ -36,6 +42,10 @@ export const HistoryBatchResult = Type.Object(
       description: "How many of the duplicates have the id of an activity with different content. They were not stored.",
     }),
     too_old: Type.Integer({ description: "How many activities are from before `kept_from`. They were not stored." }),
+    unlabelled: Type.Integer({
+      description:
+        "How many of the duplicates are marked as frauds but could not be labelled, because they are live activity that has not been scored yet, or because they are no longer kept. Send them again later.",
+    }),
   },
   { additionalProperties: false, $id: "HistoryBatchResult" },
 );
@@ -43,7 +53,9 @@ export type HistoryBatchResult = Static<typeof HistoryBatchResult>;
 
 export const HistoryStatus = Type.Object(
   {
-    waiting: Type.Integer({ description: "How many activities are waiting to be scored. At most 1,000,000 are counted." }),
+    waiting: Type.Integer({
+      description: `How many activities are waiting to be scored. At most ${countedMax.toLocaleString("en")} are counted.`,
+    }),
     is_running: Type.Boolean({ description: "Whether the waiting activities are being scored." }),
     oldest_at: Type.Optional({ ...Time, description: "The time of the oldest waiting activity, which is scored next." }),
     kept_from: {

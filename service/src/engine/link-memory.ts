@@ -1,6 +1,6 @@
 import type { Queryable } from "../db/postgres/database.ts";
 import { findConfirmedOnDevices, findLinks, findOutcomeCounts, saveLinks, type Link, type SeenLink } from "../db/links.ts";
-import { isOfItsSource, type EnrichedActivity } from "../detection/scene.ts";
+import { believedTime, isOfItsSource, type EnrichedActivity } from "../detection/scene.ts";
 import { accountSubject } from "../domain/activity.ts";
 import { DeviceFrauds } from "./device-frauds.ts";
 
@@ -61,27 +61,27 @@ export class LinkMemory {
   see(event: EnrichedActivity): boolean {
     const { website_account_id: account, device_id, ip } = event.activity;
     if (!isOfItsSource(event.activity)) return false;
+    const atMs = believedTime(event);
     const before = this.#linked.get(account ?? "");
     // The events of a visit arrive together and have the same links.
-    if (before && before.device_id === device_id && before.ip === ip && Math.abs(event.at - before.at) < linkFreshMs)
-      return false;
+    if (before && before.device_id === device_id && before.ip === ip && Math.abs(atMs - before.at) < linkFreshMs) return false;
     let isNewPair = false;
     for (const link of this.#linksOf(event)) {
       const key = linkKey(link);
       const known = this.#links.get(key);
-      if (known && Math.abs(event.at - known.lastMs) < linkFreshMs) continue;
+      if (known && Math.abs(atMs - known.lastMs) < linkFreshMs) continue;
       isNewPair ||= !known && link.kind === "account-device";
-      const at = new Date(event.at).toISOString();
+      const at = new Date(atMs).toISOString();
       const seen = {
         ...link,
         first_seen: known && known.first_seen < at ? known.first_seen : at,
         last_seen: known && known.last_seen > at ? known.last_seen : at,
-        lastMs: Math.max(known?.lastMs ?? event.at, event.at),
+        lastMs: Math.max(known?.lastMs ?? atMs, atMs),
       };
       this.#links.set(key, seen);
       this.#toSave.set(key, seen);
     }
-    if (account !== undefined) this.#linked.set(account, { device_id, ip, at: event.at });
+    if (account !== undefined) this.#linked.set(account, { device_id, ip, at: atMs });
     return isNewPair;
   }
 

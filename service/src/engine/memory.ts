@@ -17,7 +17,14 @@ import {
 import { ringSize } from "../detection/catalogue.ts";
 import { suspectHeld } from "../detection/habits.ts";
 import { claimBit } from "../detection/ring.ts";
-import { isOfItsAccount, isPayment, type AccountFlags, type EnrichedActivity, type Scene } from "../detection/scene.ts";
+import {
+  believedTime,
+  isOfItsAccount,
+  isPayment,
+  type AccountFlags,
+  type EnrichedActivity,
+  type Scene,
+} from "../detection/scene.ts";
 import { blockOf, hostOf } from "../domain/address.ts";
 import { EntityStore } from "./entity-store.ts";
 import { Gathering } from "./gathering.ts";
@@ -135,7 +142,7 @@ export class Memory {
         account === undefined
           ? null
           : {
-              ...this.#entities.get<AccountFacts>("account", account, () => newAccountFacts(at)),
+              ...this.#entities.get<AccountFacts>("account", account, () => newAccountFacts(believedTime(event))),
               flags: this.#flags.get(account) ?? { is_blocked: false, is_quarantined: false, is_fraudulent: false },
               ...this.#links.outcomesOf(account),
             },
@@ -176,7 +183,7 @@ export class Memory {
   suspectHeld(event: EnrichedActivity): void {
     const { website_account_id: account } = event.activity;
     if (account === undefined || !isOfItsAccount(event.activity)) return;
-    suspectHeld(this.#entities.get<AccountFacts>("account", account, () => newAccountFacts(event.at)).facts, event);
+    suspectHeld(this.#entities.get<AccountFacts>("account", account, () => newAccountFacts(believedTime(event))).facts, event);
   }
 
   async save(now: string): Promise<void> {
@@ -228,10 +235,10 @@ export class Memory {
     }
   }
 
-  #device({ activity: { device_id: device, received_at }, source, at }: EnrichedActivity): Entity<DeviceFacts> | null {
-    // An unverified page chooses its times, so it could make a new device look old.
-    const first = source === "page" ? Math.max(at, Date.parse(received_at)) : at;
-    return device === undefined ? null : this.#entities.get<DeviceFacts>("device", device, () => ({ first, accounts: 0 }));
+  #device(event: EnrichedActivity): Entity<DeviceFacts> | null {
+    const { device_id: device } = event.activity;
+    if (device === undefined) return null;
+    return this.#entities.get<DeviceFacts>("device", device, () => ({ first: believedTime(event), accounts: 0 }));
   }
 
   // A quiet device's state may have been removed, and with it the number of its accounts. Its links are kept longer.

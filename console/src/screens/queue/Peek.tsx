@@ -21,14 +21,14 @@ import { Advice } from "../case/Why.tsx";
 
 type Props = { caseId: string; onOpen: () => void; onClose: (seen: Case) => void; onReopen: (closed: Case) => void };
 
-// Shows enough of the focused case to decide an easy one without leaving the list.
+// Shows enough of the focused case to decide an easy one without leaving the list. On a narrow screen it is below the list.
 export function Peek({ caseId, onOpen, onClose, onReopen }: Props) {
   const { queries, may } = useWorkspace();
   const read = useQuery(queries.case(caseId));
   return (
     <aside
       aria-label="The case in focus"
-      className="flex w-[22rem] shrink-0 flex-col border-l border-line bg-surface max-[85rem]:w-[18.5rem]"
+      className="flex w-[22rem] shrink-0 flex-col border-l border-line bg-surface max-[85rem]:w-[18.5rem] max-lg:h-2/5 max-lg:w-full max-lg:border-t max-lg:border-l-0"
     >
       {read.isPending && <Loading lines={9} name="Loading the case" />}
       {read.isLoadingError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}

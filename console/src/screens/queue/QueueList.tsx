@@ -46,8 +46,8 @@ export function QueueList({ filter, input }: Props) {
   if (list.isPending) return <Loading lines={14} name="Loading cases" />;
   if (list.isError && rows.length === 0) return <Trouble error={list.error} onRetry={() => void list.refetch()} />;
   return (
-    <div className="flex min-h-0 flex-1">
-      <div className="flex min-w-0 flex-1 flex-col bg-surface">
+    <div className="flex min-h-0 flex-1 max-lg:flex-col">
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col bg-surface">
         {rows.length === 0 ? (
           <EmptyQueue isFiltered={Object.keys(filter).length > 0} />
         ) : (

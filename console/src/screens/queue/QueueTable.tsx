@@ -19,9 +19,13 @@ const overscan = 6;
 const digestStep = 50;
 // Select, score, label, account, summary, linked cases, recommendation, age. They depend on the width of the table and not of the
 // window, because the pane and the sidebar take up much of the window. The summary must have more than 250 pixels at every width.
-// So a narrow table shortens the labels, and then leaves out linked cases and the recommendation, which the pane shows too.
+// So a narrow table shortens the labels, and then leaves out linked cases and the recommendation, which the pane shows too. On a
+// phone, the summary is below the account and the age.
 const columns =
-  "grid grid-cols-[1.75rem_5.5rem_8.5rem_minmax(6.5rem,10.25rem)_minmax(0,1fr)_2.75rem_4.5rem_3.5rem] items-center gap-x-3 px-3 @max-5xl:grid-cols-[1.5rem_5.25rem_5.25rem_minmax(6rem,10.25rem)_minmax(0,1fr)_2.75rem_4.25rem_3.25rem] @max-5xl:gap-x-2.5 @max-[52rem]:grid-cols-[1.5rem_5.25rem_5.25rem_minmax(6rem,10.25rem)_minmax(0,1fr)_3.25rem] @max-[44rem]:grid-cols-[1.5rem_5.25rem_1.25rem_minmax(6rem,10.25rem)_minmax(0,1fr)_3.25rem]";
+  "grid grid-cols-[1.75rem_5.5rem_8.5rem_minmax(6.5rem,10.25rem)_minmax(0,1fr)_2.75rem_4.5rem_3.5rem] items-center gap-x-3 px-3 @max-5xl:grid-cols-[1.5rem_5.25rem_5.25rem_minmax(6rem,10.25rem)_minmax(0,1fr)_2.75rem_4.25rem_3.25rem] @max-5xl:gap-x-2.5 @max-[52rem]:grid-cols-[1.5rem_5.25rem_5.25rem_minmax(6rem,10.25rem)_minmax(0,1fr)_3.25rem] @max-[44rem]:grid-cols-[1.5rem_5.25rem_1.25rem_minmax(6rem,10.25rem)_minmax(0,1fr)_3.25rem] @max-[34rem]:grid-cols-[1.5rem_2.25rem_1.25rem_minmax(0,1fr)_3.25rem] @max-[34rem]:gap-y-0";
+const bothLines = "@max-[34rem]:row-span-2";
+const secondLine = "@max-[34rem]:col-span-2 @max-[34rem]:col-start-4 @max-[34rem]:row-start-2";
+const endOfFirstLine = "@max-[34rem]:col-start-5 @max-[34rem]:row-start-1";
 const onlyIfWide = "@max-[52rem]:hidden";
 
 type Props = {
@@ -125,7 +129,7 @@ const headings = [
   ["Risk", ""],
   ["Label", ""],
   ["Account", ""],
-  ["What happened", ""],
+  ["What happened", "@max-[34rem]:sr-only"],
   ["Linked", `text-right ${onlyIfWide}`],
   ["Advice", onlyIfWide],
   ["Age", "text-right"],
@@ -184,20 +188,20 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
       onDoubleClick={() => onOpen(id)}
       className={`${columns} relative h-10 border-b border-line before:absolute before:inset-y-0 before:left-0 before:w-[3px] ${bar} ${back} ${isClosed ? "text-soft" : ""}`}
     >
-      <span role="gridcell" className="grid place-items-center">
+      <span role="gridcell" className={`grid place-items-center ${bothLines}`}>
         <SelectBox row={row} subject={digest?.subject} isChosen={isChosen} {...choosing} />
       </span>
-      <span role="gridcell" className="flex items-center">
-        <Score score={row.overall_risk_score} />
+      <span role="gridcell" className={`flex items-center ${bothLines}`}>
+        <Score score={row.overall_risk_score} isShort />
       </span>
-      <span role="gridcell" className="flex min-w-0 items-center overflow-hidden">
+      <span role="gridcell" className={`flex min-w-0 items-center overflow-hidden ${bothLines}`}>
         <CaseLabel row={row} isShort />
       </span>
       <span role="gridcell" className="flex min-w-0 items-center gap-1.5">
         <AccountName id={row.website_account_id} subject={digest?.subject} />
         <FlagMarks flags={digest ?? { is_blocked: row.end_user_is_blocked }} isTight />
       </span>
-      <span role="gridcell" className="flex min-w-0 items-center gap-1.5 text-soft">
+      <span role="gridcell" className={`flex min-w-0 items-center gap-1.5 text-soft ${secondLine}`}>
         {row.status !== listed && <StatusBadge status={row.status} />}
         {isUnsaved && (
           <span className="shrink-0 rounded bg-warn-soft px-1.5 text-xs font-medium whitespace-nowrap text-warn">
@@ -205,7 +209,7 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
           </span>
         )}
         {digest?.has_new_evidence && <NewEvidence />}
-        <span className="line-clamp-2 text-xs leading-4" title={digest?.summary}>
+        <span className="line-clamp-2 text-xs leading-4 @max-[34rem]:line-clamp-1" title={digest?.summary}>
           {digest?.members !== undefined && (
             <strong className="font-medium text-ink tabular-nums">{accountsIn(digest.members)} in all. </strong>
           )}
@@ -218,7 +222,7 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
       <span role="gridcell" className={`truncate ${onlyIfWide}`}>
         {actionWords[row.recommended_action]}
       </span>
-      <span role="gridcell" className="text-right text-soft">
+      <span role="gridcell" className={`text-right text-soft ${endOfFirstLine}`}>
         <Age at={row.created_at} />
       </span>
     </div>
