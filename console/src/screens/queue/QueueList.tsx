@@ -110,8 +110,8 @@ type FooterProps = { words: string; fresh: number; chosen: number; onReload: () 
 function Footer({ words, fresh, chosen, onReload, onNone, onBulk }: FooterProps) {
   const { may } = useWorkspace();
   return (
-    <footer className="mt-auto flex h-11 shrink-0 items-center gap-2 border-t border-line px-3 text-soft">
-      <span role="status">
+    <footer className="mt-auto flex min-h-11 shrink-0 flex-wrap items-center gap-x-2 gap-y-1 border-t border-line px-3 py-1 text-soft">
+      <span role="status" className="whitespace-nowrap">
         {words}
         {chosen > 0 && `, ${chosen} selected`}
       </span>
