@@ -15,6 +15,7 @@ const service = useOwnService({ roles: new Set(["api"]) });
 const newTenant = () => TestTenant.create(service.current);
 const paymentOf = (occurred_at: string, more: Partial<PastActivity> = {}) =>
   pastOf({ type: "payment", occurred_at, amount: 20, currency: "EUR", ...more });
+const ofCase = (activity_id: string, y: 0 | 1) => ({ activity_id, y, source: "case" as const, case_id: randomUUID() });
 
 test("import: a live activity that is not scored yet cannot be labelled, which the response says", async () => {
   const tenant = await newTenant();
@@ -35,7 +36,6 @@ test("GET imports report 200: if a file and an investigator disagree about a fra
   await importAll(tenant, frauds);
   await scoreHistory(tenant);
   const [cleared = "", confirmed = ""] = frauds.map(({ activity_id }) => activity_id);
-  const ofCase = (activity_id: string, y: 0 | 1) => ({ activity_id, y, source: "case" as const, case_id: randomUUID() });
   await labelAs(tenant, [ofCase(cleared, 0), ofCase(confirmed, 0), ofCase(confirmed, 1)]);
   const { moments }: HistoryReport = (await tenant.call("GET", "/imports/report")).json.data;
   expect(moments["value"]).toEqual({ frauds: 2, found: 0 });

@@ -29,11 +29,12 @@ export class Progress {
 // `lines` is null if their number is not known.
 export type ImportStep = { what: string; share: number; lines: number | null; beganMs: number };
 
+const count = (number: number) => `${Math.round(number).toLocaleString("en")} lines`;
+
 // The rate and the time left are computed from the time since the step began.
 export function importLine({ what, share, lines, beganMs }: ImportStep, nowMs = Date.now()): string {
   const seconds = Math.max((nowMs - beganMs) / 1_000, 0.001);
   const percent = `${Math.floor(share * 100)}%`.padStart(4);
-  const count = (number: number) => `${Math.round(number).toLocaleString("en")} lines`;
   const done = lines === null ? [] : [count(lines), `${count(lines / seconds)}/s`];
   const left = share > 0 ? [`${leftText((seconds * (1 - share)) / share)} left`] : [];
   return [`${what} ${percent}`, ...done, ...left].join("  ");

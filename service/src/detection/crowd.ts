@@ -1,7 +1,10 @@
+import { ringSize } from "./catalogue.ts";
 import { tieKey, type AddressFacts, type Crowd, type Crowds, type DeviceFacts, type Entity } from "./entity.ts";
+import { claimBit } from "./ring.ts";
 import type { EnrichedActivity } from "./scene.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
+const floodedMs = 60 * 60 * 1000;
 // A family shares a device, and an office shares an address. Up to these numbers a source is not a crowd, whatever its history.
 const floors = { device: 3, ip: 8, block: 8, browsersOnAddress: 16, browsersOnBlock: 32 };
 const share = 0.2;
@@ -85,4 +88,9 @@ function count(facts: Crowds, kind: keyof Crowds, { name, together, day }: Named
 
 function isUnexplained(crowd: Crowd | null, floor: number): boolean {
   return crowd !== null && crowd.today > Math.max(floor, factor * crowd.usual);
+}
+
+// Whether unverified pages have sent so much from the address that other events there may have been dropped.
+export function isFlooded(ip: Entity<AddressFacts> | null, at: number): boolean {
+  return ip !== null && ip.ring.count(at, floodedMs, claimBit) >= ringSize / 2;
 }

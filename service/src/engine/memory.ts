@@ -1,6 +1,6 @@
 import type { Queryable } from "../db/postgres/database.ts";
 import { findSessions, saveSessions, saveStates, type StoredSession } from "../db/states.ts";
-import { crowdedSource } from "../detection/crowd.ts";
+import { crowdedSource, isFlooded } from "../detection/crowd.ts";
 import {
   newAccountFacts,
   newSessionFacts,
@@ -14,9 +14,7 @@ import {
   type SharedFacts,
   type ValueFacts,
 } from "../detection/entity.ts";
-import { ringSize } from "../detection/catalogue.ts";
 import { suspectHeld } from "../detection/habits.ts";
-import { claimBit } from "../detection/ring.ts";
 import {
   believedTime,
   isOfItsAccount,
@@ -142,7 +140,7 @@ export class Memory {
         account === undefined
           ? null
           : {
-              ...this.#entities.get<AccountFacts>("account", account, () => newAccountFacts(believedTime(event))),
+              ...this.#account(account, event),
               flags: this.#flags.get(account) ?? { is_blocked: false, is_quarantined: false, is_fraudulent: false },
               ...this.#links.outcomesOf(account),
             },
@@ -183,7 +181,7 @@ export class Memory {
   suspectHeld(event: EnrichedActivity): void {
     const { website_account_id: account } = event.activity;
     if (account === undefined || !isOfItsAccount(event.activity)) return;
-    suspectHeld(this.#entities.get<AccountFacts>("account", account, () => newAccountFacts(believedTime(event))).facts, event);
+    suspectHeld(this.#account(account, event).facts, event);
   }
 
   async save(now: string): Promise<void> {
@@ -235,6 +233,10 @@ export class Memory {
     }
   }
 
+  #account(id: string, event: EnrichedActivity): Entity<AccountFacts> {
+    return this.#entities.get<AccountFacts>("account", id, () => newAccountFacts(believedTime(event)));
+  }
+
   #device(event: EnrichedActivity): Entity<DeviceFacts> | null {
     const { device_id: device } = event.activity;
     if (device === undefined) return null;
@@ -276,12 +278,6 @@ export class Memory {
     }
     return session;
   }
-}
-
-const floodedMs = 60 * 60 * 1000;
-
-function isFlooded(ip: Entity<AddressFacts> | null, at: number): boolean {
-  return ip !== null && ip.ring.count(at, floodedMs, claimBit) >= ringSize / 2;
 }
 
 function toStored([session_id, { account, device, ...facts }]: [string, Session]): StoredSession {
