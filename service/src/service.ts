@@ -215,7 +215,6 @@ async function startApi(
     publicUrl,
     cursors: new CursorSeal(keys.cursors),
     ...gathered(database, clock, historyRoom),
-    budgetCases: new BudgetCases(),
     feed,
     ...settingsOf(config),
     ...clock,
@@ -272,15 +271,14 @@ const webhooksOf = ({ hasPrivateWebhooks }: Config) => ({ isPrivateAllowed: hasP
 // The part of the configuration that handlers use.
 const settingsOf = (config: Config) => ({ webhooks: webhooksOf(config), retentionDays: config.retentionDays });
 
+type Gathered = "findCase" | "findAccount" | "closeTogether" | "acceptTogether" | "servedModels" | "historyRoom" | "budgetCases";
+
 // What requests share. Simultaneous calls of the same kind become one query or transaction, and a model is parsed once.
-function gathered(
-  database: Database,
-  { newId }: Clock,
-  historyRoom: HistoryRoom,
-): Pick<SharedServices, "findCase" | "findAccount" | "closeTogether" | "acceptTogether" | "servedModels" | "historyRoom"> {
+function gathered(database: Database, { newId }: Clock, historyRoom: HistoryRoom): Pick<SharedServices, Gathered> {
   return {
     servedModels: new ServedModels(),
     historyRoom,
+    budgetCases: new BudgetCases(),
     findCase: gatherReads((tenantId, ids) => findCases(database.forTenant(tenantId), tenantId, ids)),
     findAccount: gatherReads((tenantId, ids) => findAccounts(database.forTenant(tenantId), tenantId, ids)),
     acceptTogether: gatherWrites(
