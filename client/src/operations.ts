@@ -1,6 +1,6 @@
 // Generated from the service's table of operations by `npm run generate`. Do not edit.
 
-export type Scope = "read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "import:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:models" | "manage:models" | "read:users" | "manage:users" | "read:clients" | "manage:clients";
+export type Scope = "read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "import:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:lists" | "update:lists" | "manage:lists" | "read:models" | "manage:models" | "read:users" | "manage:users" | "read:clients" | "manage:clients";
 
 export type ProblemType = "bad-request" | "invalid-operation-id" | "unauthorized" | "access-denied" | "item-not-found" | "method-not-allowed" | "item-already-exists" | "item-version-conflict" | "operation-idempotency-conflict" | "transaction-contended" | "payload-too-large" | "unsupported-media-type" | "validation-error" | "precondition-required" | "rate-limited" | "headers-too-large" | "internal-error" | "bad-gateway" | "service-unavailable";
 
@@ -76,6 +76,32 @@ export type NewLabel = { activity_id?: string; order_id?: string; fraudulent: bo
 
 export type LabelBatchResult = { stored: number; unchanged: number; not_found: (number)[] };
 
+export type List = { name: string; type: "account" | "device" | "ip" | "country" | "asn" | "email" | "email_domain" | "payee" | "instrument" | "user_agent" | "text"; kind: "allow" | "block" | "watch" | "custom"; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; description: string; entries: number; hits_7d: number; used_by: (string)[]; created_at: string; created_by: string; updated_at: string; updated_by: string };
+
+export type NewList = { name: string; type: "account" | "device" | "ip" | "country" | "asn" | "email" | "email_domain" | "payee" | "instrument" | "user_agent" | "text"; kind: "allow" | "block" | "watch" | "custom"; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; description?: string };
+
+export type ListChange = { kind?: "allow" | "block" | "watch" | "custom"; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; description?: string };
+
+export type ListEntry = { value: string; expires_at?: string; reason?: string; from_case_id?: string; is_expired: boolean; added_at: string; added_by: string };
+
+export type ListEntryBatch = { entries: (NewListEntry)[] };
+
+export type NewListEntry = { value: string; expires_at?: string; reason?: string; from_case_id?: string };
+
+export type ListEntriesChanged = { added: number; updated: number; unchanged: number };
+
+export type ListValues = { values: (string)[] };
+
+export type ListCsvImport = { csv: string; first_line?: number };
+
+export type ListCsvImportResult = { added: number; updated: number; unchanged: number; refused: number; reasons: ({ reason: string; count: number })[]; refusals: ({ line: number; value: string; reason: string })[] };
+
+export type ListPreviewRequest = { values: (string)[] };
+
+export type ListPreview = { from: string; until: string; is_complete: boolean; is_exact: boolean; activities: number; from_pages: number; accounts: number; suspicious: number; cases: number; confirmed_frauds: number; honest: number };
+
+export type CaseListValue = { type: "account" | "device" | "ip" | "country" | "asn" | "email" | "email_domain" | "payee" | "instrument" | "user_agent" | "text"; value: string; source: "page" | "verified_session" | "server"; activities: number; lists: (string)[] };
+
 export type Rule = { rule_id: string; name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network" | "campaign" | "payee" | "instrument"; state: "on" | "shadow" | "off"; rule_version: number; updated_at: string; updated_by: string; is_limited: boolean; limited_until?: string; hits_7d: number; shadow_hits_7d: number; outcomes_7d: Precision; precision: Precision };
 
 export type Precision = { confirmed: number; false_positives: number; inconclusive: number; precision: number | null };
@@ -102,7 +128,7 @@ export type BacktestResult = { decisions: number; hits: number; hits_per_day: ({
 
 export type FeatureValue = { name: string; plain_name: string; value: string | number | boolean };
 
-export type Decision = { prediction_id: string; case_id?: string; activity: { activity_id: string; type: string; origin: string; source: "page" | "verified_session" | "server"; occurred_at: string; received_at: string; website_account_id?: string; claimed_account_id?: string; session_id?: string; device_id?: string; ip?: string }; score: number; log_odds: number; thresholds: { score_2: number; score_3: number; score_4: number; score_5: number }; revision: number; features: (FeatureValue)[]; rules: (FiredRule)[]; other_rules: (FiredRule)[]; shadow_rules: (FiredRule)[]; contributions: ({ name: string; plain_name: string; log_odds: number })[]; model?: { model_id: string; log_odds: number; contributions: ({ name: string; plain_name: string; log_odds: number })[] }; recomputed: { log_odds: number; score: number } };
+export type Decision = { prediction_id: string; case_id?: string; activity: { activity_id: string; type: string; origin: string; source: "page" | "verified_session" | "server"; occurred_at: string; received_at: string; website_account_id?: string; claimed_account_id?: string; session_id?: string; device_id?: string; ip?: string }; score: number; log_odds: number; thresholds: { score_2: number; score_3: number; score_4: number; score_5: number }; revision: number; features: (FeatureValue)[]; rules: (FiredRule)[]; other_rules: (FiredRule)[]; lists: (string)[]; lists_revision?: number; shadow_rules: (FiredRule)[]; contributions: ({ name: string; plain_name: string; log_odds: number })[]; model?: { model_id: string; log_odds: number; contributions: ({ name: string; plain_name: string; log_odds: number })[] }; recomputed: { log_odds: number; score: number } };
 
 export type FiredRule = { rule_id: string; rule_version: number; name: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; expression: string; sentence: string; values: (FeatureValue)[] };
 
@@ -148,7 +174,7 @@ export type NewIdentitySecret = { secret_id: string; secret: string; identity_ve
 
 export type ApiClient = { client_id: string; scopes: (string)[]; is_primary: boolean; created_at: string; previous_secret_expires_at?: string; revoked_at?: string };
 
-export type NewApiClient = { scopes: ("read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "import:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:models" | "manage:models" | "read:users" | "manage:users" | "read:clients" | "manage:clients")[] };
+export type NewApiClient = { scopes: ("read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "import:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:lists" | "update:lists" | "manage:lists" | "read:models" | "manage:models" | "read:users" | "manage:users" | "read:clients" | "manage:clients")[] };
 
 export type MadeClient = { client: ApiClient; client_secret: string };
 
@@ -217,6 +243,18 @@ export type Operations = {
   getImportReport: { params: undefined; query: { from?: string; until?: string }; body: undefined; data: HistoryReport };
   listLabels: { params: undefined; query: { activity_id?: string; order_id?: string; source?: "case" | "api" | "report" | "account_report"; since?: string; limit?: number; cursor?: string }; body: undefined; data: { labels: (Label)[]; next_cursor: string | null } };
   createLabels: { params: undefined; query: undefined; body: LabelBatch; data: LabelBatchResult };
+  listLists: { params: undefined; query: undefined; body: undefined; data: { lists: (List)[] } };
+  createList: { params: undefined; query: undefined; body: NewList; data: List };
+  getList: { params: { list_name: string }; query: undefined; body: undefined; data: List };
+  updateList: { params: { list_name: string }; query: undefined; body: ListChange; data: List };
+  deleteList: { params: { list_name: string }; query: undefined; body: undefined; data: undefined };
+  listListEntries: { params: { list_name: string }; query: { prefix?: string; limit?: number; cursor?: string }; body: undefined; data: { entries: (ListEntry)[]; next_cursor: string | null } };
+  addListEntries: { params: { list_name: string }; query: undefined; body: ListEntryBatch; data: ListEntriesChanged };
+  removeListEntries: { params: { list_name: string }; query: undefined; body: ListValues; data: { removed: number } };
+  importList: { params: { list_name: string }; query: undefined; body: ListCsvImport; data: ListCsvImportResult };
+  exportList: { params: { list_name: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { csv: string; next_cursor: string | null } };
+  previewListValues: { params: { list_name: string }; query: undefined; body: ListPreviewRequest; data: ListPreview };
+  listCaseValues: { params: { case_id: string }; query: undefined; body: undefined; data: { values: (CaseListValue)[] } };
   listRules: { params: undefined; query: undefined; body: undefined; data: { rules: (Rule)[] } };
   getRule: { params: { rule_id: string }; query: undefined; body: undefined; data: Rule };
   updateRule: { params: { rule_id: string }; query: undefined; body: RuleChange; data: RuleVersion };
@@ -306,6 +344,18 @@ export const operations = {
   getImportReport: { method: "GET", path: "/imports/report", wantsKey: false, isRepeatable: true },
   listLabels: { method: "GET", path: "/labels", wantsKey: false, isRepeatable: true, items: "labels" },
   createLabels: { method: "POST", path: "/labels", wantsKey: false, isRepeatable: true },
+  listLists: { method: "GET", path: "/lists", wantsKey: false, isRepeatable: true },
+  createList: { method: "POST", path: "/lists", wantsKey: false, isRepeatable: false },
+  getList: { method: "GET", path: "/lists/{list_name}", wantsKey: false, isRepeatable: true },
+  updateList: { method: "PUT", path: "/lists/{list_name}", wantsKey: false, isRepeatable: true },
+  deleteList: { method: "DELETE", path: "/lists/{list_name}", wantsKey: false, isRepeatable: false },
+  listListEntries: { method: "GET", path: "/lists/{list_name}/entries", wantsKey: false, isRepeatable: true, items: "entries" },
+  addListEntries: { method: "POST", path: "/lists/{list_name}/entries", wantsKey: false, isRepeatable: false },
+  removeListEntries: { method: "POST", path: "/lists/{list_name}/entries/remove", wantsKey: false, isRepeatable: false },
+  importList: { method: "POST", path: "/lists/{list_name}/csv", wantsKey: false, isRepeatable: false },
+  exportList: { method: "GET", path: "/lists/{list_name}/csv", wantsKey: false, isRepeatable: true },
+  previewListValues: { method: "POST", path: "/lists/{list_name}/preview", wantsKey: false, isRepeatable: false },
+  listCaseValues: { method: "GET", path: "/cases/{case_id}/values", wantsKey: false, isRepeatable: true },
   listRules: { method: "GET", path: "/rules", wantsKey: false, isRepeatable: true },
   getRule: { method: "GET", path: "/rules/{rule_id}", wantsKey: false, isRepeatable: true },
   updateRule: { method: "PUT", path: "/rules/{rule_id}", wantsKey: false, isRepeatable: true },

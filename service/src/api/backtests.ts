@@ -27,7 +27,7 @@ import {
 import { Failure, notFound } from "../domain/failure.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./http/problem.ts";
-import { expressionFaults } from "./rules.ts";
+import { expressionFaults, requireLists } from "./rules.ts";
 
 const keptMax = 200;
 const retryAfterSeconds = 10;
@@ -38,6 +38,7 @@ async function create(services: Services, { caller, body }: Call<NewBacktest>): 
   return services.database.transaction(async (tx) => {
     // Locked, so two concurrent requests cannot both pass the limit.
     await lockSettings(tx, caller.tenant_id, now);
+    await requireLists(tx, caller.tenant_id, body.expression);
     if ((await countWaiting(tx, caller.tenant_id)) >= backtestsWaitingMax) throw tooMany();
     await deleteBacktestsBeyond(tx, caller.tenant_id, keptMax - 1);
     return dataReply(await insertBacktest(tx, caller.tenant_id, added), 202);

@@ -1,6 +1,7 @@
 import { accountOperations } from "./accounts.ts";
 import { activityOperations } from "./activities.ts";
 import { backtestOperations } from "./backtests.ts";
+import { caseValueOperations } from "./case-values.ts";
 import { caseOperations } from "./cases.ts";
 import { clientOperations } from "./clients.ts";
 import { decisionOperations } from "./decisions.ts";
@@ -9,6 +10,9 @@ import { identityOperations } from "./identity.ts";
 import { importOperations } from "./imports.ts";
 import { labelOperations } from "./labels.ts";
 import { linkOperations } from "./links.ts";
+import { listEntryOperations } from "./list-entries.ts";
+import { listFileOperations } from "./list-files.ts";
+import { listOperations } from "./lists.ts";
 import { modelOperations } from "./models.ts";
 import type { Operation } from "./operation.ts";
 import { overviewOperations } from "./overview.ts";
@@ -37,6 +41,10 @@ export const operations: readonly Operation[] = [
   ...activityOperations,
   ...importOperations,
   ...labelOperations,
+  ...listOperations,
+  ...listEntryOperations,
+  ...listFileOperations,
+  ...caseValueOperations,
   ...ruleOperations,
   ...thresholdOperations,
   ...backtestOperations,

@@ -13,8 +13,10 @@ import {
   lockSettings,
   raiseRevision,
 } from "../db/rules.ts";
+import { findListTypes } from "../db/value-lists.ts";
 import { compileRule } from "../detection/compile.ts";
 import { RuleFault } from "../detection/fault.ts";
+import { listOfRead } from "../detection/list-view.ts";
 import { compileSentence } from "../detection/sentence.ts";
 import { Failure, notFound, type FieldError } from "../domain/failure.ts";
 import { RuleReport, daysUpTo, reportDaysMax } from "../domain/rule-report.ts";
@@ -36,9 +38,18 @@ import { invalid } from "./http/validate.ts";
 const historyMax = 1000;
 const idForm = new RegExp(ruleIdPattern);
 
-// Accepts any body. The schema rejects an expression that is not a string.
+// Accepts any body. The schema rejects an expression that is not a string. Whether its lists exist is checked later, by
+// requireLists, because that takes a query.
 export function expressionFaults(body: { expression?: unknown }): FieldError[] {
-  return compileFaults("expression", body.expression, compileRule);
+  return compileFaults("expression", body.expression, (text) => compileRule(text));
+}
+
+// Refuses an expression that uses a list that does not exist, or a value that the list cannot contain.
+export async function requireLists(database: Queryable, tenantId: string, expression: string): Promise<void> {
+  if (!compileRule(expression).reads.some((name) => listOfRead(name) !== null)) return;
+  const lists = await findListTypes(database, tenantId);
+  const faults = compileFaults("expression", expression, (text) => compileRule(text, lists));
+  if (faults.length > 0) throw invalid(faults);
 }
 
 function ruleFaults(body: { expression?: unknown; sentence?: unknown }): FieldError[] {
@@ -106,6 +117,7 @@ async function update(services: Services, { caller, params, body }: Call<RuleCha
   if (!idForm.test(id)) throw idFault(id, body);
   return services.database.transaction(async (tx) => {
     await lockSettings(tx, caller.tenant_id, now);
+    await requireLists(tx, caller.tenant_id, body.expression);
     const found = await findRule(tx, caller.tenant_id, id);
     const changed = changeRule(found, { ...body, rule_id: id }, { name: caller.actor, now });
     if (changed === found) return dataReply(found);

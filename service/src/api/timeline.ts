@@ -93,19 +93,26 @@ export async function requireCase(services: Services, { caller, params }: Call):
   return JSON.parse(stored.text) as CaseDocument;
 }
 
-async function caseActivities(services: Services, call: Call): Promise<Reply> {
-  const { case_id, website_account_id, fraud_occurrences, details } = await requireCase(services, call);
+// The part of the log in which the case's evidence is, and for a case with an account what the account did around it.
+export function caseSpan({ website_account_id, fraud_occurrences, details }: CaseDocument): { from: string; until: string } {
   const occurrences = Object.values(fraud_occurrences);
   const times = occurrences.map((each) => Date.parse(each.generated_at));
   // A random check is opened the day after its activity, or later.
   if (details.random_check) times.push(...occurrences.map(({ generated_at, first_at = generated_at }) => Date.parse(first_at)));
   const [first, last] = [Math.min(...times), Math.max(...times)];
   const isUnknown = website_account_id === unknownAccount;
-  const span = {
+  return {
     from: new Date(first - (isUnknown ? scoringLagMs : aroundMs.before)).toISOString(),
     until: new Date(last + aroundMs.after).toISOString(),
   };
-  const prediction_ids = occurrences.map((each) => each.prediction_id);
+}
+
+async function caseActivities(services: Services, call: Call): Promise<Reply> {
+  const found = await requireCase(services, call);
+  const { case_id, website_account_id } = found;
+  const isUnknown = website_account_id === unknownAccount;
+  const span = caseSpan(found);
+  const prediction_ids = Object.values(found.fraud_occurrences).map((each) => each.prediction_id);
   const { tenant_id: tenantId } = call.caller;
   return listPage<TimelineRow, LogPosition>(services, call, {
     id: "listCaseActivities",

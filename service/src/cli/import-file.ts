@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from "node:fs";
 import { shownTime } from "../domain/field.ts";
 import type { PastActivity } from "../domain/history.ts";
-import { CsvFault, readCsv } from "./csv.ts";
+import { CsvFault, readCsv } from "../domain/csv.ts";
 import { lineReader, recordReader, type ColumnMap, type ImportSettings, type Parsed } from "./import-rows.ts";
 import { readLines } from "./jsonl.ts";
 

@@ -6,7 +6,7 @@ import { parseTime } from "../domain/field.ts";
 import { PastActivity, pastFaults } from "../domain/history.ts";
 import { isObject } from "../domain/raw-value.ts";
 import { UsageFault } from "./command.ts";
-import type { CsvRecord } from "./csv.ts";
+import type { CsvRecord } from "../domain/csv.ts";
 import { readFlag, readTime } from "./label-rows.ts";
 
 // typebox builds JSON Schemas, which is what the validator reads.

@@ -5,7 +5,7 @@ import { Failure } from "../domain/failure.ts";
 import { fullRetrySeconds, historyDaysMax, type HistoryBatchResult, type PastActivity } from "../domain/history.ts";
 import { apiOptions, overApi, readOneOf, readWhole, wants, type ApiCall } from "./api.ts";
 import { UsageFault, type Call, type Command, type Options, type Outcome } from "./command.ts";
-import { CsvFault } from "./csv.ts";
+import { CsvFault } from "../domain/csv.ts";
 import { checkFile, ImportReader, type Checked, type FileFormat, type ImportFile } from "./import-file.ts";
 import { members, readColumnMap } from "./import-rows.ts";
 import { reportOn, reportText, type ImportReport } from "./import-report.ts";

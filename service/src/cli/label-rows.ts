@@ -2,7 +2,7 @@ import type { NewLabel } from "@casehound/client";
 import { clockToleranceMs } from "../domain/activity.ts";
 import { characters, isStorable, parseTime } from "../domain/field.ts";
 import { UsageFault } from "./command.ts";
-import type { CsvRecord } from "./csv.ts";
+import type { CsvRecord } from "../domain/csv.ts";
 
 export const labelColumns = ["activity_id", "order_id", "fraudulent", "known_at"] as const;
 type LabelColumn = (typeof labelColumns)[number];

@@ -4,7 +4,7 @@ import { Failure } from "../domain/failure.ts";
 import { apiOptions, overApi, wants, type ApiCall } from "./api.ts";
 import { progressLine } from "./backup-progress.ts";
 import { UsageFault, textOption, type Call, type Command, type Outcome } from "./command.ts";
-import { CsvFault, readCsv } from "./csv.ts";
+import { CsvFault, readCsv } from "../domain/csv.ts";
 import { labelColumns, labelReader, readMap } from "./label-rows.ts";
 import { Progress } from "./progress.ts";
 import { cellText } from "./table.ts";

@@ -64,6 +64,8 @@ export type Chunk = {
   count: number;
   decisions: string[];
   documents: string[];
+  // What lists look up, as JSON arrays: origin, account, device, address, user agent.
+  names: string[];
   scoreOf: (index: number) => number;
   keyOf: (index: number) => string;
   // Where the next chunk begins, or null at the end.
@@ -74,6 +76,7 @@ type ChunkRow = Row & {
   count: number;
   decisions: string | null;
   documents: string | null;
+  names: string | null;
   scores: string | null;
   keys: string | null;
   last_at: string | null;
@@ -83,17 +86,27 @@ type ChunkRow = Row & {
 export async function readDecisions(
   reader: Queryable,
   tenantId: string,
-  span: Span & { limit: number; hasDocuments: boolean },
+  span: Span & { limit: number; hasDocuments: boolean; hasNames?: boolean },
 ): Promise<Chunk> {
+  const { hasNames = false } = span;
   const { text, values } = sql`
     select count(*) as count,
       string_agg(decision, E'\n') as decisions,
       string_agg(document, E'\n') as documents,
+      string_agg(
+        case
+          when ${hasNames} then jsonb_build_array(origin, website_account_id, device_id, ip, (
+            select user_agent
+            from user_agents as u
+            where u.tenant_id = ${tenantId} and u.agent_key = stretch.agent_key
+          ))::text
+        end, E'\n') as names,
       string_agg(score::text, '') as scores,
       string_agg(id_key::text, '') as keys,
       min(received_at) as last_at
     from (
-      select received_at, id_key, score, decision, case when ${span.hasDocuments} then document end as document
+      select received_at, id_key, score, decision, case when ${span.hasDocuments} then document end as document,
+        origin, website_account_id, device_id, ip, agent_key
       from activities
       where tenant_id = ${tenantId}
         and received_at >= ${span.from}
@@ -108,14 +121,15 @@ export async function readDecisions(
   // JSON escapes line breaks, so a line break always separates two texts.
   const decisions = row.decisions?.split("\n") ?? [];
   const documents = row.documents?.split("\n") ?? [];
-  if (decisions.length !== count || (span.hasDocuments && documents.length !== count))
+  const names = row.names?.split("\n") ?? [];
+  if (decisions.length !== count || (span.hasDocuments && documents.length !== count) || (hasNames && names.length !== count))
     throw new Error("a stored decision contains a line break");
   const keyOf = (index: number) => keys?.slice(index * keyCharacters, (index + 1) * keyCharacters) ?? "";
   const next = count < span.limit || last_at === null ? null : { received_at: last_at, id_key: keyOf(count - 1) };
-  return { count, decisions, documents, scoreOf: (index) => Number(scores?.[index]), keyOf, next };
+  return { count, decisions, documents, names, scoreOf: (index) => Number(scores?.[index]), keyOf, next };
 }
 
-const noChunk: Chunk = { count: 0, decisions: [], documents: [], scoreOf: () => 0, keyOf: () => "", next: null };
+const noChunk: Chunk = { count: 0, decisions: [], documents: [], names: [], scoreOf: () => 0, keyOf: () => "", next: null };
 
 export type HitRow = Pick<
   DecidedActivity,

@@ -11,6 +11,7 @@ import { eraseAccountFromRules } from "./rule-report.ts";
 import { deleteChecksOf } from "./random-checks.ts";
 import { sql } from "./postgres/sql.ts";
 import { entityKey } from "./states.ts";
+import { eraseAccountFromLists } from "./value-lists.ts";
 
 const casesMax = 5_000;
 
@@ -101,6 +102,7 @@ export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased
   await deleteChecksOf(tx, tenantId, own);
   await eraseAccountFromRules(tx, tenantId, erased);
   await eraseAccountFromOutcomes(tx, tenantId, erased);
+  await eraseAccountFromLists(tx, tenantId, { ...erased, pattern: databasePattern(erased.id, { isJson: false }) });
   await eraseFromTexts(tx, tenantId, erased);
 }
 

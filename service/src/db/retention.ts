@@ -70,6 +70,9 @@ export const sweeps: readonly Sweep[] = [
   { table: "case_members", column: "seen_at", keptDays: "retention" },
   // Decisions are remembered for 30 days, and a case may stay open for as long again.
   { table: "case_traits", column: "seen_at", keptDays: 90 },
+  // Expired entries are shown for a while. Without an expiry, an entry stays.
+  { table: "list_entries", column: "expires_at", keptDays: 30 },
+  { table: "list_removals", column: "removed_at", keptDays: 1 },
   { table: "rule_hits", column: "day", keptDays: 400 },
   // Without the account's habits, a takeover of a dormant account looks like a first log-in. Many accounts are used only once a
   // year.

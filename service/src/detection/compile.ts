@@ -1,6 +1,7 @@
 import { compare, isInAttributes, isInList } from "./comparison.ts";
 import { RuleFault } from "./fault.ts";
 import { callMethod, refuseUnknownMethod, unknownCall } from "./functions.ts";
+import { listNamed, lookUp, type ListCatalogue } from "./list-lookup.ts";
 import { calculate, choose, combine, negate, not } from "./operators.ts";
 import { has, read } from "./reading.ts";
 import { parseExpression, type Syntax } from "./syntax.ts";
@@ -10,7 +11,7 @@ import type { RuleContext } from "./vector.ts";
 export { RuleFault } from "./fault.ts";
 
 export type CompiledRule = {
-  // Names of fields in the catalogue, in the order of first appearance.
+  // Names of fields in the catalogue and `lists.<name>`, in the order of first appearance.
   reads: string[];
   // Never throws. If the result is unknown for an event, it is false.
   test: (context: RuleContext) => boolean;
@@ -18,13 +19,13 @@ export type CompiledRule = {
   instructions: number;
 };
 
-type Scope = { reads: Set<string>; patterns: number; instructions: number };
+type Scope = { reads: Set<string>; patterns: number; instructions: number; lists: ListCatalogue | undefined };
 const patternsMax = 5;
 
 // Compiles CEL over the catalogue's fields, with one type of number and a closed list of functions. Names and types are checked
-// here, so that a saved rule can only be true or false. Throws RuleFault.
-export function compileRule(expression: string): CompiledRule {
-  const scope: Scope = { reads: new Set(), patterns: 0, instructions: 0 };
+// here, so that a saved rule can only be true or false. Lists are checked if they are given. Throws RuleFault.
+export function compileRule(expression: string, lists?: ListCatalogue): CompiledRule {
+  const scope: Scope = { reads: new Set(), patterns: 0, instructions: 0, lists };
   const syntax = parseExpression(expression);
   const term = compile(syntax, scope);
   if (term.type !== "boolean" && term.type !== "attribute") {
@@ -115,6 +116,11 @@ function callFunction(syntax: Syntax, [name, args]: [string, Syntax[]], scope: S
 
 function callOn(syntax: Syntax, [name, receiver, args]: [string, Syntax, Syntax[]], scope: Scope): Term {
   const place = { input: syntax.input, start: syntax.input.indexOf(name, receiver.end) };
+  const list = name === "has" && args.length === 1 ? listNamed(receiver) : null;
+  if (list !== null && args[0]) {
+    const { lists, reads } = scope;
+    return lookUp(list, { syntax, receiver, argument: args[0], lists, reads }, (argument) => compile(argument, scope));
+  }
   refuseUnknownMethod(name, args.length, place);
   if (name === "matches" && ++scope.patterns > patternsMax) {
     throw new RuleFault(

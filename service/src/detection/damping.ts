@@ -3,7 +3,7 @@ import { blockOf } from "../domain/address.ts";
 import { payeeSubject } from "../domain/subject.ts";
 import type { Lead } from "./leads.ts";
 import type { EnrichedActivity } from "./scene.ts";
-import { modelRecordId, scoreOf, type Damped, type Verdict } from "./score.ts";
+import { isListRule, modelRecordId, scoreOf, type Damped, type Verdict } from "./score.ts";
 
 export const rememberedDays = 30;
 export const rememberedMs = rememberedDays * 24 * 60 * 60 * 1000;
@@ -66,9 +66,10 @@ export function dampedLead(lead: Lead, pastOf: (ruleId: string) => PastOutcome[]
   return damped.length === 0 ? lead : { ...lead, verdict: withDamped(lead.verdict, damped) };
 }
 
-// Returns the rules and the model that count against the subject, with the ids under which outcomes are recorded.
+// Returns the rules and the model that count against the subject, with the ids under which outcomes are recorded. A false
+// positive does not weaken a block list: somebody has to remove the entry.
 export function accusersOf({ fired, model }: Verdict): { rule_id: string; weight: number }[] {
-  const rules = fired.map(({ rule: { rule_id, weight } }) => ({ rule_id, weight }));
+  const rules = fired.filter((active) => !isListRule(active)).map(({ rule: { rule_id, weight } }) => ({ rule_id, weight }));
   return model && model.part > 0 ? [...rules, { rule_id: modelRecordId(model), weight: model.part }] : rules;
 }
 

@@ -5,6 +5,8 @@ import { valuesOf } from "./draft.ts";
 import { RuleFault } from "./fault.ts";
 import { findField } from "./field-name.ts";
 import { timesIn } from "./finding.ts";
+import { isListRuleId, listOfRuleId } from "./list-rules.ts";
+import type { ListView } from "./list-view.ts";
 import { partWords } from "./model-finding.ts";
 import { partNames, partsOf, type ModelPart, type ServedModel } from "./model/serving.ts";
 import { scoreOf, sourceIn } from "./score.ts";
@@ -21,6 +23,8 @@ type Explained = Pick<
   | "rules"
   | "other_rules"
   | "shadow_rules"
+  | "lists"
+  | "lists_revision"
   | "contributions"
   | "model"
   | "recomputed"
@@ -30,7 +34,8 @@ type Explained = Pick<
 export function explain({ decision, attributes, type, versions, model }: Stored): Explained {
   const { v: revision = 0, l: log_odds = 0, t: thresholds = defaultThresholds, c: contributions = [], f: vector = "" } = decision;
   const features = unpack(vector);
-  const context = contextOf(features, attributes);
+  const [lists_revision, ...lists] = decision.b ?? [];
+  const context = { ...contextOf(features, attributes), lists: storedView(lists_revision, lists) };
   const named = (given: Record<string, number> = {}) =>
     versions
       .filter((rule) => Object.hasOwn(given, rule.rule_id) && given[rule.rule_id] === rule.rule_version)
@@ -55,10 +60,11 @@ export function explain({ decision, attributes, type, versions, model }: Stored)
     rules: fired.map((rule) => firedRule(rule, context)),
     other_rules: others.map((rule) => firedRule(rule, context)),
     shadow_rules: named(decision.s).map((rule) => firedRule(rule, context)),
+    lists,
+    ...(lists_revision !== undefined && { lists_revision }),
     contributions: contributions.map(([name, part, times]) => ({
       name,
-      plain_name:
-        times === undefined ? plainName(name) : `${ruleName(name, fired)}: closed as a false positive ${timesIn(times)}`,
+      plain_name: partName(name, times, { part, fired }),
       log_odds: part,
     })),
     ...(rated && { model: rated }),
@@ -66,7 +72,13 @@ export function explain({ decision, attributes, type, versions, model }: Stored)
   };
 }
 
-// Whether the contribution is damping by earlier false positives.
+// What a rule found in lists at that time. Nothing else can be looked up later.
+function storedView(revision = 0, names: string[]): ListView {
+  const isStored = (name: string) => names.includes(name);
+  return { revision, hits: [], names: new Set(names), hasOwn: isStored, has: isStored };
+}
+
+// Whether the contribution acts after the model: damping by earlier false positives, or a list.
 function isRecord([, , times]: NonNullable<StoredDecision["c"]>[number]): boolean {
   return times !== undefined;
 }
@@ -90,6 +102,11 @@ function ratedBy(
 
 function plainName(name: string): string {
   return findField(name)?.plain ?? name;
+}
+
+function partName(name: string, times: number | undefined, { part, fired }: { part: number; fired: RuleVersion[] }): string {
+  if (isListRuleId(name)) return `On the ${part > 0 ? "block" : "allow"} list ${listOfRuleId(name)}`;
+  return times === undefined ? plainName(name) : `${ruleName(name, fired)}: closed as a false positive ${timesIn(times)}`;
 }
 
 function ruleName(name: string, fired: RuleVersion[]): string {

@@ -5,9 +5,10 @@ import { fields } from "./catalogue.ts";
 import { accusersOf, rememberedDays } from "./damping.ts";
 import { contributor, rounded, valueOf, type Contributor, type ModelBehaviour } from "./contributor.ts";
 import { ratioOf, type Lead, type Observed } from "./leads.ts";
+import { listSentence } from "./list-rules.ts";
 import { modelBehaviour, modelLabel, modelReason } from "./model-finding.ts";
 import { scoreReport } from "./report.ts";
-import { modelRecordId, type ActiveRule, type Damped, type Part, type Score, type Verdict } from "./score.ts";
+import { isListRule, modelRecordId, type ActiveRule, type Damped, type Part, type Score, type Verdict } from "./score.ts";
 import type { RuleContext } from "./vector.ts";
 
 // A finding and the subject of its case. `account` is null if the case has no account.
@@ -34,12 +35,12 @@ export function findingsOf(leads: (Lead & { traits?: string[] })[], observed: Ob
   const { activity, crowd } = observed;
   const report = scoreReport(activity, nowMs);
   const account = crowd === null ? (activity.website_account_id ?? null) : null;
-  if (report) return [{ finding: report, subject: subjectOf(activity), account, activity }];
+  if (report) return [{ finding: withLists(report, observed), subject: subjectOf(activity), account, activity }];
   return leads
     .filter(({ verdict }) => verdict.score >= 3)
     .map((lead): Found => {
       const { verdict, subject, account: about, member, partOf, traits, size } = lead;
-      const finding = makeFinding(verdict, observed, nowMs);
+      const finding = withLists(makeFinding(verdict, observed, nowMs), observed);
       return {
         finding: about === null ? sourced(finding, subject, observed) : finding,
         subject,
@@ -50,6 +51,12 @@ export function findingsOf(leads: (Lead & { traits?: string[] })[], observed: Ob
         ...(traits && { record: { rules: accusersOf(verdict).map(({ rule_id }) => rule_id), traits, size } }),
       };
     });
+}
+
+// A block list is a reason of its own. Other lists are mentioned, also an allow list that does not apply to this case.
+function withLists(finding: Finding, { context: { lists } }: Observed): Finding {
+  const told = (lists?.hits ?? []).filter(({ kind }) => kind === "watch" || kind === "allow").map(listSentence);
+  return told.length === 0 ? finding : { ...finding, highlights: [...finding.highlights, ...told] };
 }
 
 const sourceWords: Record<string, string> = { device: "device", session: "session", ip: "address", network: "network" };
@@ -149,7 +156,8 @@ function actionOf(score: Score, label: Label, isKnownFraud: boolean): Finding["a
   return label === "Account Takeover" ? "CHALLENGE" : "MONITOR";
 }
 
-function ruleModel({ rule, compiled }: ActiveRule, { damped }: Verdict, context: RuleContext): ModelBehaviour {
+function ruleModel(active: ActiveRule, { damped }: Verdict, context: RuleContext): ModelBehaviour {
+  const { rule, compiled } = active;
   // The event's type says when the rule applies, not why it fired.
   const told = compiled.reads.filter((name) => name !== "event.attributes" && name !== "event.type");
   const reads = (told.length === 0 ? ["event.type"] : told).slice(0, contributorsMax);
@@ -157,7 +165,7 @@ function ruleModel({ rule, compiled }: ActiveRule, { damped }: Verdict, context:
   // The first contributor gets the rounding difference, so that the shares sum to the weight.
   const first = rule.weight - share * (reads.length - 1);
   return {
-    type: "rule",
+    type: isListRule(active) ? "list" : "rule",
     model_name: rule.rule_id,
     top_contributors: [
       ...reads.map((name, index) =>

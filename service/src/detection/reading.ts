@@ -1,5 +1,6 @@
 import { RuleFault } from "./fault.ts";
 import { findField, hintFor, isGroup } from "./field-name.ts";
+import { isListSubject } from "./list-view.ts";
 import type { Syntax } from "./syntax.ts";
 import { plainTypes, type Run, type Term } from "./term.ts";
 import { findPlace } from "./vector.ts";
@@ -14,7 +15,7 @@ export function read(syntax: Syntax, reads: Set<string>): Term {
   const field = findField(name);
   if (!field) {
     const start = key && isGroup(group.name) ? key.start : group.start;
-    throw new RuleFault(`There is no field \`${name}\`.`, { input, start }, hintFor(name));
+    throw new RuleFault(`There is no field \`${name}\`.`, { input, start }, listHint(name) ?? hintFor(name));
   }
   reads.add(name);
   const { type, isRing = false } = field;
@@ -23,6 +24,19 @@ export function read(syntax: Syntax, reads: Set<string>): Term {
   if (wrong) throw new RuleFault(`${isMap ? "An attribute" : `\`${name}\``} has no members.`, { input, start: wrong.start });
   if (part) return { type: "attribute", syntax, run: attributeReader(part.name) };
   return { type, syntax, isRing, run: fieldReader(name) };
+}
+
+// Some values are only looked up in lists, because decisions do not store them.
+function listHint(name: string): string | null {
+  if (name === "lists" || name.startsWith("lists.")) return "Look a value up in a list, for example `lists.vip.has(event.ip)`.";
+  return isListSubject(name) ? `It can only be looked up in a list: \`lists.<name>.has(${name})\`.` : null;
+}
+
+// Returns `a.b` if the syntax is exactly that.
+export function nameOf(syntax: Syntax): string | null {
+  if (syntax.op !== ".") return null;
+  const [group, name] = syntax.args;
+  return group.op === "id" ? `${group.args}.${name}` : null;
 }
 
 // True if the event has the attribute. All other fields always have a value.

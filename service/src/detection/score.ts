@@ -2,13 +2,16 @@ import { defaultThresholds, type Rule, type Thresholds } from "../domain/rule.ts
 import { sources, type Source } from "../domain/source.ts";
 import type { CompiledRule } from "./compile.ts";
 import type { LoginRatio } from "./entity.ts";
+import { blockRule, isListRuleId, listRuleId } from "./list-rules.ts";
+import { readOfList } from "./list-view.ts";
+import type { Lists } from "./lists.ts";
 import { noModels, rate, ratedMoment, thousandths, type ServedModel, type Serving } from "./model/serving.ts";
 import { isSensitive, isValue } from "./scene.ts";
 import type { compileSentence } from "./sentence.ts";
 import { packed, type RuleContext } from "./vector.ts";
 
 export type ActiveRule = { rule: Rule; compiled: CompiledRule; sentence: ReturnType<typeof compileSentence> };
-export type RuleSet = { revision: number; thresholds: Thresholds; rules: ActiveRule[]; serving?: Serving };
+export type RuleSet = { revision: number; thresholds: Thresholds; rules: ActiveRule[]; serving?: Serving; lists?: Lists };
 
 // The parts sum to the log-odds, so each part can be shown as what it contributed.
 export type Part = [name: string, logOdds: number];
@@ -26,6 +29,8 @@ export type Verdict = {
   // The challenger's rating. It is stored, but does not count.
   challenger: { shortId: string; logOdds: number } | null;
   damped: Damped[];
+  // What an allow list takes away, so that the score is 1.
+  allowed: { name: string; logOdds: number } | null;
   logOdds: number;
   score: Score;
 };
@@ -57,23 +62,43 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
   const least = fired.length === 0 ? ratioParts.min : Math.max(-ofStrangers, ratioParts.min);
   const parts = counts ? scaledParts(ratio, least) : [];
   const rules = rounded(sumOf(fired.map(({ rule }) => rule.weight)) + sumOf(parts.map(([, part]) => part)));
-  const { model, challenger } = rateByModels(context, { serving: set.serving ?? noModels, source, fired, rules });
-  const logOdds = model ? rounded(rules + model.part) : rules;
   const { revision, thresholds } = set;
+  const blocked = blockedBy(context, thresholds);
+  const accusing = [...blocked, ...fired];
+  const { model, challenger } = rateByModels(context, { serving: set.serving ?? noModels, source, fired: accusing, rules });
+  const logOdds = rounded(rules + (model?.part ?? 0) + sumOfWeights(blocked));
   return {
     source,
     revision,
     thresholds,
-    fired,
+    fired: accusing,
     shadow,
     ratio: counts ? ratio : null,
     ratioParts: parts,
     model,
     challenger,
     damped: [],
+    allowed: null,
     logOdds,
     score: scoreOf(logOdds, thresholds, source),
   };
+}
+
+// Models and the log-in ratio do not see a block list, because it is not evidence.
+function blockedBy({ lists }: RuleContext, thresholds: Thresholds): ActiveRule[] {
+  const hits = lists?.hits.filter(({ kind }) => kind === "block") ?? [];
+  return hits.map((hit) => {
+    const rule = blockRule(hit, thresholds);
+    return {
+      rule,
+      compiled: { reads: [readOfList(hit.name)], test: () => true, instructions: 0 },
+      sentence: { reads: [], render: () => rule.sentence },
+    };
+  });
+}
+
+export function isListRule({ rule }: ActiveRule): boolean {
+  return isListRuleId(rule.rule_id);
 }
 
 type ToRate = { serving: Serving; source: Source; fired: ActiveRule[]; rules: number };
@@ -125,16 +150,27 @@ export function scoreOf(logOdds: number, thresholds: Thresholds, source: Source 
 // The decision as it is stored with the activity: enough to explain it later, to replay other rules on it, and to learn from it.
 // `decided` is what counts towards the score, if some of the rules are about another subject.
 export function decisionText(verdict: Verdict, context: RuleContext, decided: Verdict = verdict): string {
-  const { revision, fired, shadow, model, challenger, thresholds } = verdict;
-  const { logOdds, ratioParts, damped } = decided;
-  const isPlain = fired.length === 0 && shadow.length === 0 && ratioParts.length === 0 && verdict.ratioParts.length === 0;
+  const { revision, shadow, model, challenger, thresholds } = verdict;
+  const { logOdds, ratioParts, damped, allowed } = decided;
+  const { lists } = context;
+  const isListed = lists !== undefined && lists.names.size > 0;
+  const isQuiet = verdict.fired.length === 0 && shadow.length === 0 && !isListed;
+  const isPlain = isQuiet && ratioParts.length === 0 && verdict.ratioParts.length === 0;
   // Most events are like this, and building the text at once is several times as fast.
   if (isPlain && damped.length === 0 && !model && !challenger && isDefault(thresholds))
     return `{"v":${revision},"l":${logOdds},"f":"${packed(context)}"}`;
+  const fired = verdict.fired.filter((active) => !isListRule(active));
   const ids = fired.filter((active) => !decided.fired.includes(active)).map(({ rule }) => rule.rule_id);
   const elsewhere = model && !decided.model ? [...ids, modelRecordId(model)] : ids;
   const isWhole = elsewhere.length === 0 && ratioParts.length === verdict.ratioParts.length;
-  const parts = [...ratioParts, ...damped.map(({ rule_id, logOdds: taken, times }) => [`damped.${rule_id}`, taken, times])];
+  // Like damping, lists act after the model, so they have a third member too.
+  const blocked = decided.fired.filter(isListRule).map(({ rule }) => [rule.rule_id, rule.weight, 0]);
+  const parts = [
+    ...ratioParts,
+    ...damped.map(({ rule_id, logOdds: taken, times }) => [`damped.${rule_id}`, taken, times]),
+    ...blocked,
+    ...(allowed ? [[listRuleId(allowed.name), allowed.logOdds, 0]] : []),
+  ];
   const head = {
     v: revision,
     l: logOdds,
@@ -144,9 +180,15 @@ export function decisionText(verdict: Verdict, context: RuleContext, decided: Ve
     ...(parts.length > 0 && { c: parts }),
     ...(model && { m: [model.served.shortId, model.part] }),
     ...(challenger && { n: [challenger.shortId, challenger.logOdds] }),
-    ...(!isWhole && { o: [model ? model.rules : verdict.logOdds, elsewhere] }),
+    ...(!isWhole && { o: [model ? model.rules : rulesIn(verdict), elsewhere] }),
+    ...(isListed && { b: [lists.revision, ...lists.names] }),
   };
   return `${JSON.stringify(head).slice(0, -1)},"f":"${packed(context)}"}`;
+}
+
+// The sum of the rules and the log-in ratio, which a model would read.
+function rulesIn({ logOdds, fired }: Verdict): number {
+  return rounded(logOdds - sumOfWeights(fired.filter(isListRule)));
 }
 
 function versionsOf(rules: ActiveRule[]): Record<string, number> {

@@ -1,4 +1,5 @@
 import { fields, zeroOf, type FeatureValue, type Features, type Field } from "./catalogue.ts";
+import type { ListView } from "./list-view.ts";
 
 const groups = [
   "event",
@@ -19,8 +20,8 @@ type Group = (typeof groups)[number];
 
 export type Attributes = Record<string, FeatureValue>;
 type Values = Record<string, FeatureValue | Attributes>;
-// What a rule reads: every field of the catalogue by group, and the event's own attributes.
-export type RuleContext = Record<Group, Values> & { event: { attributes: Attributes } };
+// What a rule reads: every field of the catalogue by group, the event's own attributes, and the tenant's lists if it has any.
+export type RuleContext = Record<Group, Values> & { event: { attributes: Attributes }; lists?: ListView };
 
 export type FieldSlot = { name: string; code: string; group: Group; key: string; zero: FeatureValue };
 

@@ -76,12 +76,19 @@ export const Decision = Type.Object(
       description:
         "The rules that fired, but are about another subject, such as the address instead of the account. They count in that subject's case.",
     }),
+    lists: Type.Array(Type.String(), {
+      description:
+        "The lists that the activity hit: those that contain one of its own values, and those in which a rule found one.",
+    }),
+    lists_revision: Type.Optional(
+      Type.Integer({ description: "The revision of the tenant's lists at that time. Absent if no list was hit." }),
+    ),
     shadow_rules: Type.Array(FiredRule, { description: "The shadow rules that matched. They do not affect the score." }),
     contributions: Type.Array(
       Type.Object({ name: Type.String(), plain_name: Type.String(), log_odds: LogOdds }, { additionalProperties: false }),
       {
         description:
-          "What the comparison with the account's earlier log-ins added to or subtracted from the log-odds. `damped.<rule_id>` is what earlier false positives subtracted from the rule's weight.",
+          "What the comparison with the account's earlier log-ins added to or subtracted from the log-odds. `damped.<rule_id>` is what earlier false positives subtracted from the rule's weight. `list.<name>` is what a block list added or an allow list subtracted.",
       },
     ),
     model: Type.Optional(
@@ -123,7 +130,8 @@ export type StoredDecision = {
   t?: Thresholds;
   r?: Record<string, number>;
   s?: Record<string, number>;
-  // `times` is given only for damping: the number of earlier false positives.
+  // `times` is given only for what acts after the model. For damping it is the number of earlier false positives, and for a list
+  // it is 0.
   c?: [name: string, logOdds: number, times?: number][];
   // `m`: the champion and its part of the log-odds. `n`: the challenger and the log-odds that it would have given.
   m?: [model: string, part: number];
@@ -132,5 +140,7 @@ export type StoredDecision = {
   // the model reads, and the ids of the rules that do not count. The id `model.<moment>` means that the model's part does not
   // count.
   o?: [rules: number, elsewhere: string[]];
+  // The revision of the tenant's lists, and the names of those that the event hit.
+  b?: [revision: number, ...names: string[]];
   f?: string;
 };

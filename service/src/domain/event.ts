@@ -19,6 +19,11 @@ const eventTypes = {
   "tenant.updated": {},
   "rule.changed": { webhook: "A rule changes" },
   "thresholds.updated": {},
+  "list.created": { deed: "Created the list" },
+  "list.updated": { deed: "Changed the list" },
+  "list.deleted": { deed: "Deleted the list" },
+  // One event per request. The entries themselves say who added them, and may name accounts.
+  "list.entries_changed": { deed: "Changed entries of the list" },
   "model.trained": { deed: "Trained a model" },
   "model.promoted": { deed: "Promoted the model" },
   "model.retired": { deed: "Retired the model" },
@@ -56,6 +61,7 @@ const scopesByNoun: Record<string, Scope> = {
   client: "read:clients",
   webhook: "manage:webhooks",
   model: "read:models",
+  list: "read:lists",
 };
 
 // The scope that a reader of the log needs to be shown events of this type.
@@ -68,7 +74,7 @@ export type DomainEvent = {
   occurred_at: string;
   actor: string;
   resource: {
-    type: "case" | "end_user_account" | "tenant" | "rule" | "user" | "client" | "webhook" | "model";
+    type: "case" | "end_user_account" | "tenant" | "rule" | "user" | "client" | "webhook" | "model" | "list";
     id: string;
     version?: number;
   };
@@ -91,7 +97,7 @@ export const LoggedEvent = Type.Object(
     resource: Type.Object(
       {
         type: Type.String({
-          description: "`case`, `end_user_account`, `rule`, `tenant`, `user`, `client`, `webhook` or `model`.",
+          description: "`case`, `end_user_account`, `rule`, `tenant`, `user`, `client`, `webhook`, `model` or `list`.",
         }),
         id: Type.String(),
         version: Type.Optional(

@@ -15,13 +15,23 @@ const investigator: Scope[] = [
   "read:metrics",
   "read:labels",
   "read:rules",
+  "read:lists",
+  "update:lists",
   "read:models",
   "read:events",
   "read:tenant",
   "read:snippet",
 ];
 
-const lead: Scope[] = [...investigator, "manage:rules", "manage:models", "create:labels", "create:enduseraccount", "read:users"];
+const lead: Scope[] = [
+  ...investigator,
+  "manage:rules",
+  "manage:lists",
+  "manage:models",
+  "create:labels",
+  "create:enduseraccount",
+  "read:users",
+];
 
 export const roleScopes: Record<Role, readonly Scope[]> = { investigator, lead, admin: scopes };
 

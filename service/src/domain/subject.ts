@@ -30,7 +30,7 @@ export function payeeSubject({ payee_id: payee }: Activity): string | null {
 }
 
 // The provider's fingerprint, or else the first and last digits of the card.
-export function instrumentSubject({ instrument }: Activity): string | null {
+export function instrumentSubject({ instrument }: Pick<Activity, "instrument">): string | null {
   const { fingerprint, bin, last4 } = instrument ?? {};
   if (fingerprint !== undefined) return `instrument:${fingerprint}`;
   return bin !== undefined && last4 !== undefined ? `instrument:${bin} ${last4}` : null;

@@ -4,13 +4,18 @@ import { claimBacktest, saveEnding, saveProgress, type ClaimedBacktest, type End
 import type { Database, Queryable, Row } from "../db/postgres/database.ts";
 import { endOf, estimateDecisions, listSubjects, readDecisions, type Chunk, type HitRow } from "../db/decisions.ts";
 import { countOutcomesOf } from "../db/outcomes.ts";
+import { findDetection } from "../db/rules.ts";
 import type { Statement } from "../db/postgres/sql.ts";
 import { Tally } from "../detection/backtest.ts";
 import { compileDraft, featuresOf, type Draft } from "../detection/draft.ts";
 import { RuleFault } from "../detection/fault.ts";
+import type { ListView } from "../detection/list-view.ts";
+import { listedRow } from "../detection/listed-event.ts";
+import type { Lists } from "../detection/lists.ts";
 import { addressSubject, hitSubject } from "../domain/rule.ts";
 import { daysOf, progressOf, type BacktestRequest, type ExampleKey, type StoredResult } from "../domain/backtest.ts";
 import { blockOf } from "../domain/address.ts";
+import { ListSets } from "./list-sets.ts";
 import { Worker } from "./worker.ts";
 
 const chunkMax = 2_000;
@@ -103,11 +108,13 @@ type Run = { database: Database; claimed: ClaimedBacktest; hold: LeaseKeeper; si
 export async function runBacktest({ database, claimed, hold, signal }: Run): Promise<StoredResult | null> {
   const { tenant_id: tenantId, request } = claimed;
   const draft = compileDraft(request.expression);
+  const { readsLists } = draft;
   const client = await database.connect();
   try {
     const reader: Queryable = {
       query: async <R extends Row>(statement: Statement) => (await client.query<R>(statement)).rows,
     };
+    const lists = readsLists ? await findLists(reader, tenantId) : undefined;
     const days = daysOf(request);
     const tally = new Tally(days.map(({ day }) => day));
     const estimate = await estimateDecisions(reader, tenantId, { from: `${request.from}T00:00:00.000Z`, until: request.until });
@@ -118,9 +125,10 @@ export async function runBacktest({ database, claimed, hold, signal }: Run): Pro
         const chunk: Chunk = await readDecisions(reader, tenantId, {
           ...span,
           limit: chunkMax,
-          hasDocuments: draft.readsAttributes,
+          hasDocuments: draft.readsAttributes || readsLists,
+          hasNames: readsLists,
         });
-        const hits = await hitsOf(draft, chunk);
+        const hits = await hitsOf(draft, chunk, lists);
         tally.addDecisions(day.day, chunk.count);
         const keys = [...hits.keys()];
         for (const row of await listSubjects(reader, tenantId, { ...span, last: chunk.next, keys })) {
@@ -141,7 +149,21 @@ export async function runBacktest({ database, claimed, hold, signal }: Run): Pro
 
 type Decided = { score: number; decision: string };
 
-async function hitsOf(draft: Draft, { count, decisions, documents, scoreOf, keyOf }: Chunk): Promise<Map<string, Decided>> {
+// The lists as they are now, with the entries that have not expired.
+async function findLists(reader: Queryable, tenantId: string): Promise<Lists | undefined> {
+  const { lists_revision } = await findDetection(reader, tenantId);
+  return new ListSets().current(reader, tenantId, lists_revision);
+}
+
+function viewOf(lists: Lists, decision: string, document: string, names: string): ListView {
+  // Written by readDecisions.
+  const [origin, website_account_id, device_id, ip, user_agent] = JSON.parse(names) as [string, ...(string | null)[]];
+  const named = { website_account_id: website_account_id ?? null, device_id: device_id ?? null, ip: ip ?? null };
+  return lists.view(listedRow({ origin, ...named, user_agent: user_agent ?? null, document, decision }), Date.now());
+}
+
+async function hitsOf(draft: Draft, chunk: Chunk, lists: Lists | undefined): Promise<Map<string, Decided>> {
+  const { count, decisions, documents, names, scoreOf, keyOf } = chunk;
   const hits = new Map<string, Decided>();
   let sliceBegan = performance.now();
   // A pattern can take a thousand times as long as any other test. After a slice with patterns, the backtest pauses for as long
@@ -153,8 +175,9 @@ async function hitsOf(draft: Draft, { count, decisions, documents, scoreOf, keyO
       await (draft.hasPatterns ? sleep(workedMs) : nextTurn());
       sliceBegan = performance.now();
     }
-    const decision = decisions[index] ?? "";
-    if (draft.test(decision, documents[index] ?? "")) hits.set(keyOf(index), { score: scoreOf(index), decision });
+    const [decision, document] = [decisions[index] ?? "", documents[index] ?? ""];
+    const view = lists && viewOf(lists, decision, document, names[index] ?? "");
+    if (draft.test(decision, document, view)) hits.set(keyOf(index), { score: scoreOf(index), decision });
   }
   return hits;
 }

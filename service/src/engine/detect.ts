@@ -11,11 +11,12 @@ import { addIdentityCounts } from "../db/identity.ts";
 import { saveRuleLimits } from "../db/rule-limits.ts";
 import { addRuleHits, addRuleSubjects } from "../db/rules.ts";
 import type { Found } from "../detection/finding.ts";
+import { keptIp } from "../detection/kept-ip.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import { Campaigns } from "../domain/campaign.ts";
 import { believeBatch, identityCounts } from "./belief.ts";
 import { openOrJoin, type Batch, type Clock } from "./cases.ts";
-import { keptIp, type Enrichment } from "./enrichment.ts";
+import type { Enrichment } from "./enrichment.ts";
 import { Damper } from "./damper.ts";
 import { isSuspended, judgeOne, type Bench, type Enriched, type Judged, type Suspended } from "./judging.ts";
 import { restMs } from "./pattern-budget.ts";
@@ -158,12 +159,10 @@ function compareText(a: string, b: string): number {
 
 async function saveHits({ tx, tenantId }: Batch, judged: Judged[]): Promise<void> {
   const hits = judged.flatMap((each) => each.hits);
-  if (hits.length === 0) return;
-  await addRuleHits(
-    tx,
-    tenantId,
-    hits.map(({ rule_id, is_shadow, day }) => ({ rule_id, is_shadow, day, hits: 1 })),
-  );
+  await addRuleHits(tx, tenantId, [
+    ...hits.map(({ rule_id, is_shadow, day }) => ({ rule_id, is_shadow, day, hits: 1 })),
+    ...judged.flatMap((each) => each.listHits),
+  ]);
   await addRuleSubjects(
     tx,
     tenantId,
@@ -178,7 +177,10 @@ function reportsIn(judged: Judged[], made: Map<Found, { case_id: string }>): Rep
     .map(({ activity, found }) => ({ activity, case_id: found.flatMap((each) => made.get(each)?.case_id ?? [])[0] ?? null }));
 }
 
-function toScored({ found, hits: _hits, ...judged }: Judged, made: Map<Found, { case_id: string; prediction_id: string }>) {
+function toScored(
+  { found, hits: _hits, listHits: _listHits, ...judged }: Judged,
+  made: Map<Found, { case_id: string; prediction_id: string }>,
+) {
   const [first] = found.flatMap((each) => made.get(each) ?? []);
   return {
     ...judged,

@@ -6,7 +6,8 @@ import type { RecordedActivity } from "../domain/activity.ts";
 import { networkDatabases, writeMmdb } from "@casehound/simulator/mmdb";
 import { addressV4, addressV6, Network } from "@casehound/simulator/network";
 import { blockOf } from "../domain/address.ts";
-import { Enrichment, keptIp, type IpPolicy } from "./enrichment.ts";
+import { keptIp, type IpPolicy } from "../detection/kept-ip.ts";
+import { Enrichment } from "./enrichment.ts";
 
 const received = "2026-11-15T09:30:00.000Z";
 

@@ -1,10 +1,13 @@
-import type { RuleSubject } from "../db/rules.ts";
+import type { RuleHits, RuleSubject } from "../db/rules.ts";
+import { allowedLead } from "../detection/allowing.ts";
 import { observe } from "../detection/features.ts";
 import { findingsOf, type Found } from "../detection/finding.ts";
 import { leadsOf, type Lead, type Observed } from "../detection/leads.ts";
+import { listRuleId } from "../detection/list-rules.ts";
+import { listedEvent } from "../detection/listed-event.ts";
 import { ringHash } from "../detection/ring-hash.ts";
 import type { EnrichedActivity, Scene } from "../detection/scene.ts";
-import { decisionText, judge, type RuleSet, type Verdict } from "../detection/score.ts";
+import { decisionText, isListRule, judge, type RuleSet, type Verdict } from "../detection/score.ts";
 import { timeOf, type RecordedActivity } from "../domain/activity.ts";
 import { blockOf, hostOf } from "../domain/address.ts";
 import type { Campaign, Campaigns } from "../domain/campaign.ts";
@@ -25,6 +28,8 @@ export type Judged = {
   score: number;
   decision: string;
   hits: Hit[];
+  // How often lists were hit, by day.
+  listHits: RuleHits[];
   found: Found[];
 };
 type Hit = Omit<RuleSubject, "hits"> & { day: string };
@@ -54,11 +59,13 @@ export function judgeOne(
 ): Judged | Suspended {
   const scene = memory.scene(event);
   const { context, ratio, isShared } = observe(scene);
+  const { ip } = event.activity;
+  const kept = ip === undefined ? undefined : keepIp(ip);
+  if (set.lists) context.lists = set.lists.view(listedEvent(event, kept), nowMs);
   const verdict = judge(context, set, ratio);
   if (isShared) memory.learnLogin(event);
   if (verdict.score >= 3) memory.suspectHeld(event);
-  const { ip } = event.activity;
-  const activity = ip === undefined ? event.activity : { ...event.activity, ip: keepIp(ip) };
+  const activity = kept === undefined ? event.activity : { ...event.activity, ip: kept };
   const { source, claimed, at } = event;
   // Without an autonomous system the network is a block of addresses, which follows the tenant's ip_policy too.
   const network = event.network.includes("/") ? keepIp(event.network) : event.network;
@@ -68,7 +75,8 @@ export function judgeOne(
   const observed = { activity, source, claimed, crowd, at, address, network, context, campaigns: joined };
   const finish = (leads: (Lead & { traits?: string[] })[]): Judged => {
     // The strongest lead decides the score, and its case is the one that is stored with the activity.
-    const byStrength = leads.toSorted((a, b) => b.verdict.logOdds - a.verdict.logOdds);
+    const allowed = leads.map((lead) => allowedLead(lead, observed));
+    const byStrength = allowed.toSorted((a, b) => b.verdict.logOdds - a.verdict.logOdds);
     const found = findingsOf(byStrength, observed, nowMs);
     const decided = byStrength[0]?.verdict ?? verdict;
     return {
@@ -79,6 +87,7 @@ export function judgeOne(
       score: found[0]?.finding.score ?? decided.score,
       decision: decisionText(verdict, context, decided),
       hits: hitsOf(verdict, observed, campaigns),
+      listHits: listHitsOf(observed),
       found,
     };
   };
@@ -108,7 +117,8 @@ function crowdSubject({ activity, crowd }: EnrichedActivity, keepIp: (ip: string
   return crowd === "block" && ip !== undefined ? `network:${keepIp(blockOf(ip))}` : null;
 }
 
-function hitsOf({ fired, shadow }: Verdict, observed: Observed, campaigns: Campaigns): Hit[] {
+function hitsOf({ fired: all, shadow }: Verdict, observed: Observed, campaigns: Campaigns): Hit[] {
+  const fired = all.filter((active) => !isListRule(active));
   if (fired.length === 0 && shadow.length === 0) return [];
   const { activity, context } = observed;
   const { activity_id, website_account_id, occurred_at } = activity;
@@ -128,4 +138,9 @@ function hitsOf({ fired, shadow }: Verdict, observed: Observed, campaigns: Campa
       sentence: sentence.render(context),
     },
   }));
+}
+
+function listHitsOf({ activity, context: { lists } }: Observed): RuleHits[] {
+  const day = new Date(timeOf(activity)).toISOString().slice(0, 10);
+  return [...(lists?.names ?? [])].map((name) => ({ rule_id: listRuleId(name), is_shadow: false, day, hits: 1 }));
 }

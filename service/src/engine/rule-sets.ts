@@ -5,6 +5,7 @@ import { worstMsPerInstruction } from "../detection/regex.ts";
 import type { ActiveRule, RuleSet } from "../detection/score.ts";
 import { compileSentence } from "../detection/sentence.ts";
 import type { Rule } from "../domain/rule.ts";
+import { ListSets } from "./list-sets.ts";
 import { ModelSets } from "./model-sets.ts";
 import { PatternBudget } from "./pattern-budget.ts";
 
@@ -17,11 +18,12 @@ type Options = {
   nowMs?: () => number;
 };
 
-// Compiles a tenant's rules once per revision, and adds its models. A rule that no longer compiles because a release removed a
+// Compiles a tenant's rules once per revision, and adds its models and lists. A rule that no longer compiles because a release removed a
 // field is logged once and skipped.
 export class RuleSets {
   readonly #sets = new Map<string, RuleSet>();
   readonly #models: ModelSets;
+  readonly #lists = new ListSets();
   readonly #budgets = new Map<string, PatternBudget>();
   readonly #onFault: (rule: Rule, fault: unknown) => void;
   readonly #onLimited: NonNullable<Options["onLimited"]>;
@@ -37,10 +39,12 @@ export class RuleSets {
   }
 
   async current(tx: Queryable, tenantId: string): Promise<RuleSet> {
-    const { revision, thresholds, models_revision } = await findDetection(tx, tenantId);
+    const { revision, thresholds, models_revision, lists_revision } = await findDetection(tx, tenantId);
     const serving = await this.#models.current(tx, tenantId, models_revision);
+    const lists = await this.#lists.current(tx, tenantId, lists_revision);
+    const changing = { serving, ...(lists && { lists }) };
     const known = this.#sets.get(tenantId);
-    if (known?.revision === revision) return { ...known, serving };
+    if (known?.revision === revision) return { ...known, ...changing };
     const active = (await listRules(tx, tenantId)).filter((rule) => rule.state !== "off");
     const budget = this.#budgetOf(tenantId);
     const rules = active.flatMap((rule) => this.#compile(rule, (compiled) => this.#limit(tenantId, rule, compiled, budget)));
@@ -48,7 +52,7 @@ export class RuleSets {
     const set = { revision, thresholds, rules };
     if (this.#sets.size >= tenantsMax) this.#sets.clear();
     this.#sets.set(tenantId, set);
-    return { ...set, serving };
+    return { ...set, ...changing };
   }
 
   // Calls `save` with the rules that were paused since it last succeeded.

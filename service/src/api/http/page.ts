@@ -20,7 +20,7 @@ export function listSignature(caller: Caller, list: string, filter: Record<strin
   return `${caller.tenant_id} ${list} ${canonicalJson(filter)}`;
 }
 
-type Page = { path: string; query: Record<string, unknown>; name: string; items: unknown[]; cursor: string | null };
+type Page = { path: string; query: Record<string, unknown>; name: string; items: unknown; cursor: string | null };
 
 export function listReply(services: Services, page: Page): Reply {
   const body = JSON.stringify({ data: { [page.name]: page.items, next_cursor: page.cursor } });

@@ -14,6 +14,12 @@ export async function* readCsv(pieces: AsyncIterable<string>): AsyncGenerator<Cs
   yield* reader.end();
 }
 
+// Reads a whole text. Throws CsvFault.
+export function csvRecords(text: string): CsvRecord[] {
+  const reader = new CsvReader();
+  return [...reader.read(text), ...reader.end()];
+}
+
 class CsvReader {
   #delimiter: string | null = null;
   #line = 1;
