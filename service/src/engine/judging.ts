@@ -75,10 +75,10 @@ export function judgeOne(
   const observed = { activity, source, claimed, crowd, at, address, network, context, campaigns: joined };
   const finish = (leads: (Lead & { traits?: string[] })[]): Judged => {
     // The strongest lead decides the score, and its case is the one that is stored with the activity.
-    const allowed = leads.map((lead) => allowedLead(lead, observed));
+    const allowed = context.lists ? leads.map((lead) => allowedLead(lead, observed)) : leads;
     const byStrength = allowed.toSorted((a, b) => b.verdict.logOdds - a.verdict.logOdds);
     const found = findingsOf(byStrength, observed, nowMs);
-    const decided = byStrength[0]?.verdict ?? verdict;
+    const decided = decidingOf(byStrength) ?? verdict;
     return {
       id_key,
       activity,
@@ -98,6 +98,12 @@ export function judgeOne(
 }
 
 const noCampaigns: ReadonlyMap<string, Campaign> = new Map();
+
+// If a lead was lowered by an allow list, the decision shows that one, unless another has a higher score.
+function decidingOf(byStrength: Lead[]): Verdict | undefined {
+  const top = byStrength[0]?.verdict;
+  return byStrength.find(({ verdict }) => verdict.allowed && verdict.score === top?.score)?.verdict ?? top;
+}
 
 // A page can send any time, so for a page the time of receipt is used.
 function campaignsOf(campaigns: Campaigns, { fired }: Verdict, { event, ringKey }: Scene): ReadonlyMap<string, Campaign> {
@@ -141,6 +147,7 @@ function hitsOf({ fired: all, shadow }: Verdict, observed: Observed, campaigns: 
 }
 
 function listHitsOf({ activity, context: { lists } }: Observed): RuleHits[] {
+  if (!lists || lists.names.size === 0) return [];
   const day = new Date(timeOf(activity)).toISOString().slice(0, 10);
-  return [...(lists?.names ?? [])].map((name) => ({ rule_id: listRuleId(name), is_shadow: false, day, hits: 1 }));
+  return [...lists.names].map((name) => ({ rule_id: listRuleId(name), is_shadow: false, day, hits: 1 }));
 }

@@ -1,0 +1,324 @@
+import { expect, test, vi } from "vitest";
+import { roleScopes } from "../src/domain/role.ts";
+import { scopes } from "../src/domain/scope.ts";
+import { draftRule, makeRule, putRule } from "./decided.ts";
+import { TestTenant, expectProblem, useService } from "./harness.ts";
+import { addEntries, makeList, storeList } from "./lists-lab.ts";
+
+const service = useService();
+const newTenant = () => TestTenant.create(service.current);
+const office = { name: "office", type: "ip", kind: "allow", description: "Our own addresses" } as const;
+const waitOptions = { timeout: 15_000, interval: 30 };
+const later = "2099-01-01T00:00:00.000Z";
+
+test("lists: a list is created, read, changed and deleted, and each change is in the log", async () => {
+  const tenant = await newTenant();
+  const made = await tenant.call("POST", "/lists", { body: office });
+  expect(made.status).toBe(201);
+  const expected = { ...office, label: "Organic", entries: 0, hits_7d: 0, used_by: [], created_by: tenant.clientId };
+  expect(made.json.data).toMatchObject(expected);
+  expect((await tenant.call("GET", "/lists/office")).json.data).toEqual(made.json.data);
+  expect((await tenant.call("GET", "/lists")).json.data).toEqual({ lists: [made.json.data] });
+  const changed = await tenant.call("PUT", "/lists/office", { body: { kind: "watch" } });
+  expect(changed.json.data).toMatchObject({ ...expected, kind: "watch" });
+  expect((await tenant.call("PUT", "/lists/office", { body: {} })).json.data).toEqual(changed.json.data);
+  expect((await tenant.call("DELETE", "/lists/office")).status).toBe(204);
+  expectProblem(await tenant.call("GET", "/lists/office"), 404, "item-not-found");
+  const { events } = (await tenant.call("GET", "/events")).json.data;
+  expect(events.map(({ type }: { type: string }) => type)).toEqual(["list.created", "list.updated", "list.deleted"]);
+});
+
+test("lists: a name that is taken is 409, and an unknown or impossible one is 404", async () => {
+  const tenant = await newTenant();
+  await makeList(tenant, office);
+  expectProblem(await tenant.call("POST", "/lists", { body: office }), 409, "item-already-exists");
+  for (const name of ["other", "Office", "a".repeat(65), "%25", "..%2Foffice"]) {
+    for (const [method, path, body] of [
+      ["GET", "", undefined],
+      ["PUT", "", {}],
+      ["DELETE", "", undefined],
+      ["GET", "/entries", undefined],
+      ["POST", "/entries", { entries: [{ value: "203.0.113.7" }] }],
+      ["POST", "/entries/remove", { values: ["203.0.113.7"] }],
+      ["POST", "/csv", { csv: "203.0.113.7" }],
+      ["GET", "/csv", undefined],
+      ["POST", "/preview", { values: ["203.0.113.7"] }],
+    ] as const) {
+      expectProblem(await tenant.call(method, `/lists/${name}${path}`, body && { body }), 404, "item-not-found");
+    }
+  }
+});
+
+const badLists: [Record<string, unknown>, string][] = [
+  [{ ...office, name: "Office" }, "name"],
+  [{ ...office, name: "in" }, "name"],
+  [{ ...office, name: "" }, "name"],
+  [{ ...office, type: "phone" }, "type"],
+  [{ ...office, kind: "deny" }, "kind"],
+  [{ ...office, type: "user_agent" }, "kind"],
+  [{ ...office, type: "text" }, "kind"],
+  [{ ...office, label: "Thief" }, "label"],
+  [{ ...office, description: "x".repeat(501) }, "description"],
+  [{ ...office, entries: 3 }, "entries"],
+  [{ name: "office", type: "ip" }, "kind"],
+];
+
+test.each(badLists)("lists: %j is refused with its field", async (body, field) => {
+  const tenant = await newTenant();
+  const answer = await tenant.call("POST", "/lists", { body });
+  expectProblem(answer, 422, "validation-error");
+  expect(answer.json.errors).toMatchObject([{ field }]);
+});
+
+test("lists: a kind that the type does not allow is refused for an existing list too", async () => {
+  const tenant = await newTenant();
+  await makeList(tenant, { name: "bots", type: "user_agent", kind: "block" });
+  const answer = await tenant.call("PUT", "/lists/bots", { body: { kind: "allow" } });
+  expect(answer.json.errors).toMatchObject([{ field: "kind" }]);
+});
+
+test("entries: are added once, changed by being sent again, listed by value, and removed", async () => {
+  const tenant = await newTenant();
+  await makeList(tenant, office);
+  const first = { value: "203.0.113.7", expires_at: later, reason: "The door" };
+  const send = (entries: unknown[]) => tenant.call("POST", "/lists/office/entries", { body: { entries } });
+  expect((await send([first, { value: "2001:DB8::1" }])).json.data).toEqual({ added: 2, updated: 0, unchanged: 0 });
+  expect((await send([first])).json.data).toEqual({ added: 0, updated: 0, unchanged: 1 });
+  expect((await send([{ ...first, reason: "The window" }])).json.data).toEqual({ added: 0, updated: 1, unchanged: 0 });
+  // The same address, written differently.
+  expect((await send([{ value: "2001:db8:0::1" }])).json.data).toEqual({ added: 0, updated: 1, unchanged: 0 });
+  const { entries } = (await tenant.call("GET", "/lists/office/entries")).json.data;
+  const by = { added_by: tenant.clientId, added_at: expect.any(String), is_expired: false };
+  expect(entries).toEqual([
+    { value: "2001:db8:0::1", ...by },
+    { ...first, reason: "The window", ...by },
+  ]);
+  const found = await tenant.call("GET", "/lists/office/entries?prefix=203.0");
+  expect(found.json.data.entries).toHaveLength(1);
+  expect((await tenant.call("GET", "/lists/office")).json.data.entries).toBe(2);
+  const removed = await tenant.call("POST", "/lists/office/entries/remove", {
+    body: { values: ["2001:db8::1", "x", "203.0.113.8"] },
+  });
+  expect(removed.json.data).toEqual({ removed: 1 });
+  expect((await tenant.call("GET", "/lists/office")).json.data.entries).toBe(1);
+  const { events } = (await tenant.call("GET", "/events")).json.data;
+  const changes = events.filter(({ type }: { type: string }) => type === "list.entries_changed");
+  expect(changes.map(({ data }: { data: unknown }) => data)).toEqual([
+    { added: 2, updated: 0 },
+    { added: 0, updated: 1 },
+    { added: 0, updated: 1 },
+    { removed: 1 },
+  ]);
+});
+
+const badEntries: [Record<string, unknown>, string][] = [
+  [{ value: "203.0.113.7/24" }, "entries[1].value"],
+  [{ value: "example.com" }, "entries[1].value"],
+  [{ value: "0.0.0.0/0" }, "entries[1].value"],
+  [{ value: 7 }, "entries[1].value"],
+  [{ value: "203.0.113.7", expires_at: "2026-01-01T00:00:00.000Z" }, "entries[1].expires_at"],
+  [{ value: "203.0.113.7", expires_at: "soon" }, "entries[1].expires_at"],
+  [{ value: "203.0.113.7", expires_at: null }, "entries[1].expires_at"],
+  [{ value: "203.0.113.7", reason: "" }, "entries[1].reason"],
+  [{ value: "203.0.113.7", from_case_id: "x" }, "entries[1].from_case_id"],
+  [{ value: "203.0.113.7", from_case_id: "0190f1aa-0000-7000-8000-000000000000" }, "entries[1].from_case_id"],
+  [{ value: "203.0.113.7", added_by: "somebody else" }, "entries[1].added_by"],
+  [{}, "entries[1].value"],
+];
+
+test.each(badEntries)("entries: %j is refused with its field, and nothing is added", async (entry, field) => {
+  const tenant = await newTenant();
+  await makeList(tenant, office);
+  const answer = await tenant.call("POST", "/lists/office/entries", { body: { entries: [{ value: "203.0.113.1" }, entry] } });
+  expectProblem(answer, 422, "validation-error");
+  expect(answer.json.errors).toMatchObject([{ field }]);
+  expect((await tenant.call("GET", "/lists/office")).json.data.entries).toBe(0);
+});
+
+test("entries: a list of user agents has a limit of its own", async () => {
+  const tenant = await newTenant();
+  await makeList(tenant, { name: "bots", type: "user_agent", kind: "block" });
+  await addEntries(
+    tenant,
+    "bots",
+    Array.from({ length: 1000 }, (_, index) => `robot/${index}`),
+  );
+  const answer = await tenant.call("POST", "/lists/bots/entries", { body: { entries: [{ value: "one more" }] } });
+  expect(answer.json.errors).toMatchObject([{ field: "entries" }]);
+  expect((await tenant.call("GET", "/lists/bots")).json.data.entries).toBe(1000);
+});
+
+test("lists: a tenant has at most 100", async () => {
+  const tenant = await newTenant();
+  const { database } = service.current;
+  for (let index = 0; index < 100; index++) {
+    await storeList({ database, tenantId: tenant.tenantId }, { ...office, name: `list_${index}` }, []);
+  }
+  const answer = await tenant.call("POST", "/lists", { body: { ...office, name: "one_more" } });
+  expect(answer.json.errors).toMatchObject([{ field: "name" }]);
+});
+
+test("csv: an import adds what is right, counts what is refused and why, and an export gives it back", async () => {
+  const tenant = await newTenant();
+  await makeList(tenant, { name: "watched", type: "email", kind: "watch" });
+  const csv = `value,expires_at,reason\nann@example.com,2099-01-01,"=HYPERLINK(""x"")"\nnobody,,\nAnn@example.com,,twice\nbob@example.com,,\n`;
+  const answer = await tenant.call("POST", "/lists/watched/csv", { body: { csv } });
+  expect(answer.json.data).toEqual({
+    added: 2,
+    updated: 0,
+    unchanged: 1,
+    refused: 1,
+    reasons: [{ reason: "value must be an e-mail address", count: 1 }],
+    refusals: [{ line: 3, value: "nobody", reason: "value must be an e-mail address" }],
+  });
+  await addEntries(tenant, "watched", [{ value: "eve@example.com", reason: "=1+1" }]);
+  const parts: string[] = [];
+  for (let path = "/lists/watched/csv?limit=2"; path !== "";) {
+    const { csv: part, next_cursor } = (await tenant.call("GET", path)).json.data;
+    parts.push(part);
+    path = next_cursor === null ? "" : `/lists/watched/csv?limit=2&cursor=${encodeURIComponent(next_cursor)}`;
+  }
+  expect(parts).toHaveLength(2);
+  const lines = parts.join("").trimEnd().split("\r\n");
+  expect(lines[0]).toBe("value,expires_at,reason,from_case_id,added_at,added_by");
+  expect(lines.slice(1).map((line) => line.split(",", 3))).toEqual([
+    ["Ann@example.com", "", "twice"],
+    ["bob@example.com", "", ""],
+    ["eve@example.com", "", "'=1+1"],
+  ]);
+  await makeList(tenant, { name: "copy", type: "email", kind: "watch" });
+  const copied = await tenant.call("POST", "/lists/copy/csv", { body: { csv: parts.join("") } });
+  expect(copied.json.data).toMatchObject({ added: 3, refused: 0 });
+  const { entries } = (await tenant.call("GET", "/lists/copy/entries")).json.data;
+  expect(entries.at(-1)).toMatchObject({ value: "eve@example.com", reason: "=1+1" });
+});
+
+test("csv: a text that cannot be read is refused as a whole", async () => {
+  const tenant = await newTenant();
+  await makeList(tenant, office);
+  for (const csv of ['"203.0.113.7', "a,b\n1,2\n", ""]) {
+    const answer = await tenant.call("POST", "/lists/office/csv", { body: { csv } });
+    expect(answer.json.errors).toMatchObject([{ field: "csv" }]);
+  }
+});
+
+test("rules: a rule can look values up in lists that exist and can contain them, and is refused otherwise", async () => {
+  const tenant = await newTenant();
+  await makeList(tenant, office);
+  await makeList(tenant, { name: "mails", type: "email_domain", kind: "custom" });
+  await makeList(tenant, { name: "words", type: "text", kind: "custom" });
+  for (const expression of [
+    "lists.office.has(event.ip)",
+    "!lists.office.has(event.ip) && account.logins > 3",
+    "lists.mails.has(event.email)",
+    "lists.office.has(event.attributes.proxy)",
+    "lists.words.has(event.browser) || lists.words.has(event.attributes.plan) || lists.words.has(event.device_id)",
+  ]) {
+    const answer = await putRule(tenant, "r", { expression, rule_version: (await versionOf(tenant, "r")) ?? 0 });
+    expect(answer.status, answer.text).toBe(200);
+  }
+  for (const [expression, message] of [
+    ["lists.unknown.has(event.ip)", "There is no list `unknown` (line 1, column"],
+    ["lists.office.has(event.country)", "is a list of type ip (address)"],
+    ["lists.office.has(event.email)", "is a list of type ip (address)"],
+    ["lists.office.has(event.browser)", "is a list of type ip (address)"],
+    ["lists.office.has(3)", "needs a value of the event"],
+    ["lists.office.has()", ""],
+    ["lists.office == true", "There is no field `lists.office`"],
+    ["lists.office.contains(event.ip)", ""],
+    ['event.ip == "203.0.113.7"', "can only be looked up in a list"],
+    ["has(event.ip)", "can only be looked up in a list"],
+    ["lists[event.type].has(event.ip)", ""],
+  ] as const) {
+    const answer = await putRule(tenant, "other", { expression });
+    expectProblem(answer, 422, "validation-error");
+    expect(answer.json.errors, expression).toMatchObject([{ field: "expression", message: expect.stringContaining(message) }]);
+    const tried = await tenant.call("POST", "/backtests", { body: { expression } });
+    expect(tried.json.errors, expression).toMatchObject([{ field: "expression" }]);
+  }
+});
+
+async function versionOf(tenant: TestTenant, id: string): Promise<number | undefined> {
+  const answer = await tenant.call("GET", `/rules/${id}`);
+  return answer.json.data?.rule_version;
+}
+
+test("rules: a list that a rule uses cannot be deleted, also if the rule is off", async () => {
+  const tenant = await newTenant();
+  await makeList(tenant, office);
+  const rule = { ...draftRule, expression: "!lists.office.has(event.ip) && account.logins > 3", state: "off" as const };
+  const { rule_version } = await makeRule(tenant, "away", rule);
+  expect((await tenant.call("GET", "/lists/office")).json.data.used_by).toEqual(["away"]);
+  const refused = await tenant.call("DELETE", "/lists/office");
+  expectProblem(refused, 422, "validation-error");
+  expect(refused.json.errors).toEqual([{ field: "list_name", message: "is used by the rule away" }]);
+  await makeRule(tenant, "away", { ...rule, expression: "account.logins > 3", rule_version });
+  expect((await tenant.call("DELETE", "/lists/office")).status).toBe(204);
+});
+
+test("rules: deleting a list and saving a rule that uses it at the same time never leaves a rule without its list", async () => {
+  const tenant = await newTenant();
+  for (let round = 0; round < 10; round++) {
+    await makeList(tenant, office);
+    const [saved, deleted] = await Promise.all([
+      putRule(tenant, `r${round}`, { expression: "lists.office.has(event.ip)" }),
+      tenant.call("DELETE", "/lists/office"),
+    ]);
+    expect([saved.status, deleted.status].toSorted()).toEqual([saved.status === 200 ? 200 : 204, 422]);
+    if (saved.status !== 200) continue;
+    await makeRule(tenant, `r${round}`, { expression: "account.logins > 3", rule_version: 1 });
+    expect((await tenant.call("DELETE", "/lists/office")).status).toBe(204);
+  }
+});
+
+test("scopes: reading, changing entries and managing lists take scopes of their own, and allow lists take the strongest", async () => {
+  const tenant = await newTenant();
+  await makeList(tenant, office, ["203.0.113.7"]);
+  await makeList(tenant, { name: "bad", type: "ip", kind: "block" });
+  const as = async (granted: readonly string[], method: string, path: string, body?: unknown) =>
+    (await tenant.call(method, path, { token: await tenant.mint(granted), ...(body !== undefined && { body }) })).status;
+  const entry = { entries: [{ value: "203.0.113.8" }] };
+  expect(await as(["read:lists"], "GET", "/lists")).toBe(200);
+  expect(await as(["read:lists"], "POST", "/lists/bad/entries", entry)).toBe(403);
+  expect(await as(["update:lists"], "POST", "/lists/bad/entries", entry)).toBe(200);
+  expect(await as(["update:lists"], "POST", "/lists/office/entries", entry)).toBe(403);
+  expect(await as(["update:lists"], "POST", "/lists/office/csv", { csv: "203.0.113.8" })).toBe(403);
+  expect(await as(["update:lists", "manage:lists"], "POST", "/lists/office/entries", entry)).toBe(200);
+  expect(await as(["update:lists"], "PUT", "/lists/bad", { kind: "allow" })).toBe(403);
+  expect(await as(roleScopes.investigator, "POST", "/lists/office/entries", entry)).toBe(403);
+  expect(await as(roleScopes.lead, "POST", "/lists/office/entries", entry)).toBe(200);
+  const others = scopes.filter((scope) => !scope.endsWith(":lists"));
+  for (const path of ["/lists", "/lists/bad", "/lists/bad/entries", "/lists/bad/csv"])
+    expect(await as(others, "GET", path)).toBe(403);
+});
+
+test("case values: a case offers what its evidence names, says who named it, and an entry keeps the case as its reason", async () => {
+  const tenant = await newTenant();
+  const device = { device_id: "burner", ip: "203.0.113.9" };
+  await tenant.report("victim", {
+    ...device,
+    attributes: { email: "Eve@Example.com" },
+    payee_id: "mule",
+    instrument: { fingerprint: "fp_1" },
+  });
+  const found = await vi.waitFor(async () => {
+    const [listed] = await tenant.list("website_account_id=victim");
+    expect(listed).toBeDefined();
+    return listed?.case_id ?? "";
+  }, waitOptions);
+  await makeList(tenant, { name: "burners", type: "device", kind: "block" });
+  const body = { entries: [{ value: "burner", from_case_id: found, reason: "Seen in the case" }] };
+  expect((await tenant.call("POST", "/lists/burners/entries", { body })).status).toBe(200);
+  const { values } = (await tenant.call("GET", `/cases/${found}/values`)).json.data;
+  const of = { source: "server", activities: 1 };
+  expect(values).toEqual([
+    { type: "device", value: "burner", ...of, lists: ["burners"] },
+    { type: "ip", value: "203.0.113.9", ...of, lists: [] },
+    { type: "email", value: "Eve@Example.com", ...of, lists: [] },
+    { type: "payee", value: "mule", ...of, lists: [] },
+    { type: "instrument", value: "fp_1", ...of, lists: [] },
+    { type: "account", value: "victim", ...of, lists: [] },
+  ]);
+  const { entries } = (await tenant.call("GET", "/lists/burners/entries")).json.data;
+  expect(entries).toMatchObject([{ from_case_id: found, reason: "Seen in the case" }]);
+});
