@@ -9,7 +9,16 @@ import { factsSource } from "./client-facts.ts";
 const operations = all.filter((operation) => operation.isStream !== true);
 
 // Each of their items is stored once, however often it is sent.
-const repeatable = new Set(["createActivities", "createLabels", "importActivities", "startImport"]);
+const repeatable = new Set([
+  "createActivities",
+  "createLabels",
+  "importActivities",
+  "startImport",
+  "addListEntries",
+  "removeListEntries",
+  "importList",
+  "previewListValues",
+]);
 
 type Named = Schema & { $id?: string; patternProperties?: Record<string, Schema> };
 

@@ -56,6 +56,11 @@ const meaningful = new Set([
   "event_id",
   "order_id",
   "time_zone",
+  "type",
+  "value",
+  "values",
+  "csv",
+  "from_case_id",
 ]);
 const parametersOfMeaning = new Set(["cursor", "start_date", "end_date", "case_ids", "types", "wait"]);
 

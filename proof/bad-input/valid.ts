@@ -87,6 +87,10 @@ function adapted(whole: unknown, world: World): unknown {
   if ("score_2" in whole && "cases_per_day" in whole) return without(whole, "cases_per_day");
   if ("status" in whole && "members" in whole) return without(whole, "members", "occurrence_ids");
   if ("labels" in whole) return { labels: (whole.labels as { order_id?: string }[]).map(withoutOrder) };
+  if ("entries" in whole) {
+    const entries = (whole.entries as object[]).map((entry) => ({ ...entry, from_case_id: world.caseIds[0] }));
+    return { entries };
+  }
   if (!("cases" in whole)) return whole;
   return { ...whole, cases: [{ case_id: world.caseIds[1], case_version: 1 }] };
 }

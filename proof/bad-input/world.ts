@@ -52,6 +52,10 @@ export async function buildWorld(port: number, tenant: Tenant): Promise<World> {
   const backtest: { backtest_id: string } = await call("POST", "/backtests", {
     body: { expression: 'event.type == "login_failed"', days: 1 },
   });
+  await call("POST", "/lists", { body: { name: "bad_addresses", type: "ip", kind: "watch" } });
+  await call("POST", "/lists/bad_addresses/entries", {
+    body: { entries: ["203.0.113.7", "203.0.113.8"].map((value) => ({ value })) },
+  });
   const { webhook }: { webhook: { webhook_id: string } } = await call("POST", "/webhooks", {
     body: { url: "https://crm.example/" },
   });
@@ -79,6 +83,7 @@ export async function buildWorld(port: number, tenant: Tenant): Promise<World> {
       device_id: "device-1",
       ip: "203.0.113.7",
       rule_id: rules[0]?.rule_id ?? "",
+      list_name: "bad_addresses",
       backtest_id: backtest.backtest_id,
       prediction_id: Object.values(whole.fraud_occurrences)[0]?.prediction_id ?? "",
       client_id: client.client_id,

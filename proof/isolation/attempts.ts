@@ -16,6 +16,7 @@ function absentParams(): Params {
     ...plain,
     ...chosen,
     rule_id: `rule_${randomUUID().replaceAll("-", "")}`,
+    list_name: `list_${randomUUID().replaceAll("-", "")}`,
     model_id: randomUUID().replaceAll("-", "").repeat(2),
   };
 }

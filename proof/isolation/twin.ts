@@ -84,6 +84,10 @@ export class Twin {
     const sentence = `{device.accounts_1h} accounts, says ${this.word}.`;
     for (const id of ["same_rule", `only_${this.word}`])
       await this.#do("PUT", `/rules/${id}`, { ...rule, name: this.word, sentence, rule_version: 0 });
+    for (const name of ["same_list", `only_${this.word}`]) {
+      await this.#do("POST", "/lists", { name, type: "ip", kind: "watch", description: this.word });
+      await this.#do("POST", `/lists/${name}/entries`, { entries: [{ value: "192.0.2.0/24", reason: this.word }] });
+    }
     await this.#do("POST", "/enduseraccounts", { website_account_id: "customer", crm_account_id: `crm-${this.word}` });
     const backtest = await this.#do<{ backtest_id: string }>("POST", "/backtests", { expression: rule.expression });
     this.shared["backtest_id"] = backtest.backtest_id;
@@ -112,8 +116,8 @@ export class Twin {
       seenAt.map(([account, at]) => seen(type, account, at)),
     );
     await this.#do("POST", "/activities", { activities });
-    Object.assign(this.shared, same, { website_account_id: "user-1", rule_id: "same_rule" });
-    Object.assign(this.own, { website_account_id: alone, rule_id: `only_${this.word}` });
+    Object.assign(this.shared, same, { website_account_id: "user-1", rule_id: "same_rule", list_name: "same_list" });
+    Object.assign(this.own, { website_account_id: alone, rule_id: `only_${this.word}`, list_name: `only_${this.word}` });
     const spoiled = JSON.stringify([{ event_type: this.word }]);
     const collected = await this.ask("POST", `/collect/${this.appKey}`, { rawBody: spoiled, headers: { origin: this.origin } });
     if (collected.status !== 200) throw new Error(`the collector returned ${collected.status}: ${collected.text}`);

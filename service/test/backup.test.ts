@@ -15,6 +15,7 @@ import { runCli } from "./cli.ts";
 import { TestTenant, send, testConfig, type Answer } from "./harness.ts";
 import { makeSecret } from "./identity.ts";
 import { freePort } from "./launch.ts";
+import { makeList } from "./lists-lab.ts";
 import { invite } from "./people.ts";
 import { eventually, useProcesses, useServer } from "./process.ts";
 
@@ -82,6 +83,9 @@ async function decide(tenant: TestTenant): Promise<{ path: string; body: unknown
   const hook = await tenant.call("POST", "/webhooks", { body: { url: "https://crm.example/hook" } });
   expect(hook.status, hook.text).toBe(201);
   await makeSecret(tenant);
+  await makeList(tenant, { name: "vip", type: "device", kind: "watch" }, ["phone", "tablet"]);
+  const removed = await tenant.call("POST", "/lists/vip/entries/remove", { body: { values: ["tablet"] } });
+  expect(removed.json.data).toEqual({ removed: 1 });
   const counts = [{ day: "2026-11-15", source: "signed" as const, count: 1 }];
   await tenant.service.database.transaction((tx) => addIdentityCounts(tx, tenant.tenantId, counts));
   await attack(tenant, closed.case_id);
@@ -117,6 +121,8 @@ const asked = [
   "/events?limit=100",
   "/enduseraccounts?limit=50",
   "/rules",
+  "/lists",
+  "/lists/vip/entries",
   "/users",
   "/quarantine",
   "/backtests",

@@ -7,9 +7,10 @@ import { insertActivities } from "../src/db/inbox.ts";
 import { saveLabels } from "../src/db/labels.ts";
 import { saveLinks } from "../src/db/links.ts";
 import { insertOutcomes } from "../src/db/outcomes.ts";
-import { addRuleSubjects } from "../src/db/rules.ts";
+import { addRuleSubjects, insertDefaults } from "../src/db/rules.ts";
 import { statement } from "../src/db/postgres/sql.ts";
 import { entityKey, saveSessions, saveStates } from "../src/db/states.ts";
+import { deleteEntries, insertList, saveEntries } from "../src/db/value-lists.ts";
 import { accountSubject, type RecordedActivity } from "../src/domain/activity.ts";
 import { tallyBatch } from "../src/engine/tally.ts";
 import { TestTenant } from "./harness.ts";
@@ -75,6 +76,22 @@ async function writeTraces(tenant: TestTenant, account: string): Promise<void> {
       { ...hit, subject },
       { ...hit, subject: `device:of-${randomUUID()}` },
     ]);
+    const list_name = `list_${randomUUID().replaceAll("-", "")}`;
+    const entry = { expires_at: null, reason: `Because of ${account}`, from_case_id: null };
+    await insertDefaults(tx, tenant.tenantId, [], at);
+    const made = { created_at: at, created_by: "x", updated_at: at, updated_by: "x" };
+    await insertList(tx, tenant.tenantId, {
+      name: list_name,
+      type: "account",
+      kind: "watch",
+      label: "Bot",
+      description: "",
+      ...made,
+    });
+    const entries = [account, "another"].map((key) => ({ key, value: key, ...entry }));
+    await saveEntries(tx, tenant.tenantId, { list_name, now: at, actor: "x", entries });
+    await saveEntries(tx, tenant.tenantId, { list_name: "gone", now: at, actor: "x", entries: entries.slice(0, 1) });
+    await deleteEntries(tx, tenant.tenantId, { list_name: "gone", keys: [account] });
     const listed = { case_id: randomUUID(), state: "attacked" as const, seen_at: at, own_case_id: null };
     await saveMembers(tx, tenant.tenantId, [{ ...listed, account }]);
     const verdict = { case_version: 2, disposition: "CONFIRMED_FRAUD", decided_at: at, decided_by: "x" };
@@ -94,7 +111,19 @@ test("DELETE account 204: no row of any table contains the account's id, and ano
   await writeTraces(tenant, erased);
   await writeTraces(tenant, other);
   const before = await findTraces(tenant, other);
-  const held = ["accounts", "activities", "case_members", "events", "inbox", "links", "outcomes", "rule_subjects", "sessions"];
+  const held = [
+    "accounts",
+    "activities",
+    "case_members",
+    "events",
+    "inbox",
+    "links",
+    "list_entries",
+    "list_removals",
+    "outcomes",
+    "rule_subjects",
+    "sessions",
+  ];
   expect([...new Set(before)]).toEqual(held);
   expect(await findTraces(tenant, erased)).toEqual(before);
   expect((await tenant.call("DELETE", `/enduseraccounts/${erased}`)).status).toBe(204);

@@ -6,6 +6,7 @@ import { scopes } from "../src/domain/scope.ts";
 import type { Service } from "../src/service.ts";
 import { ended, startBacktest } from "./backtest-lab.ts";
 import { insertDecided, makeRule, makeTraces } from "./decided.ts";
+import { makeList } from "./lists-lab.ts";
 import { TestTenant, send, type Answer } from "./harness.ts";
 import { makeOthers } from "./people.ts";
 
@@ -15,10 +16,11 @@ export type World = {
   other: TestTenant;
   caseId: string;
   account: string;
-  // The other ids a path may contain: a rule, a finished backtest, a model, a decision, a webhook, a user, a client, a session, a
+  // The other ids a path may contain: a rule, a list, a finished backtest, a model, a decision, a webhook, a user, a client, a session, a
   // device, an address.
   ids: Record<
     | "rule_id"
+    | "list_name"
     | "backtest_id"
     | "model_id"
     | "prediction_id"
@@ -48,6 +50,8 @@ export async function createWorld(service: Service): Promise<World> {
 
 async function makeIds(tenant: TestTenant): Promise<World["ids"]> {
   const { rule_id } = await makeRule(tenant, newRuleId());
+  const list_name = newRuleId();
+  await makeList(tenant, { name: list_name, type: "ip", kind: "block" }, ["203.0.113.7"]);
   const { backtest_id } = await startBacktest(tenant, { expression: "device.accounts_1h >= 8" });
   await ended(tenant, backtest_id);
   // Without an account, because one of the operations erases an account.
@@ -57,6 +61,7 @@ async function makeIds(tenant: TestTenant): Promise<World["ids"]> {
   const model_id = await insertTestModel(tenant, { state: "RETIRED" });
   return {
     rule_id,
+    list_name,
     backtest_id,
     model_id,
     prediction_id,
@@ -89,6 +94,7 @@ export function absentParams(): Draft["params"] {
     ip,
     website_account_id: `account-${randomUUID()}`,
     rule_id: newRuleId(),
+    list_name: newRuleId(),
     model_id: randomUUID().replaceAll("-", "").repeat(2),
     webhook_id: randomUUID(),
   };
@@ -187,6 +193,7 @@ export async function snapshot({ tenant, caseId }: World): Promise<string> {
     "/rules",
     "/thresholds",
     "/backtests",
+    "/lists",
     "/models",
     "/users",
     "/clients",

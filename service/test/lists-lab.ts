@@ -2,7 +2,8 @@ import { expect } from "vitest";
 import type { Queryable } from "../src/db/postgres/database.ts";
 import { lockSettings } from "../src/db/rules.ts";
 import { insertList, raiseListsRevision, saveEntries } from "../src/db/value-lists.ts";
-import { keyOf, type List, type NewEntry, type NewList } from "../src/domain/list.ts";
+import type { LoggedEvent } from "../src/domain/event.ts";
+import { keyOf, type Entry, type List, type NewEntry, type NewList } from "../src/domain/list.ts";
 import type { TestTenant } from "./harness.ts";
 import type { DetectionTenant } from "./detection.ts";
 
@@ -17,6 +18,20 @@ export async function addEntries(tenant: TestTenant, name: string, values: (stri
   const entries = values.map((value) => (typeof value === "string" ? { value } : value));
   const answer = await tenant.call("POST", `/lists/${name}/entries`, { body: { entries } });
   expect(answer.status, answer.text).toBe(200);
+}
+
+export async function readList(tenant: TestTenant, name: string): Promise<List> {
+  return (await tenant.call("GET", `/lists/${name}`)).json.data;
+}
+
+export async function entriesOf(tenant: TestTenant, name: string, query = ""): Promise<Entry[]> {
+  const page: { entries: Entry[] } = (await tenant.call("GET", `/lists/${name}/entries${query}`)).json.data;
+  return page.entries;
+}
+
+export async function eventsOf(tenant: TestTenant): Promise<LoggedEvent[]> {
+  const page: { events: LoggedEvent[] } = (await tenant.call("GET", "/events")).json.data;
+  return page.events;
 }
 
 const stamps = {

@@ -3,7 +3,7 @@ import { roleScopes } from "../src/domain/role.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { draftRule, makeRule, putRule } from "./decided.ts";
 import { TestTenant, expectProblem, useService } from "./harness.ts";
-import { addEntries, makeList, storeList } from "./lists-lab.ts";
+import { addEntries, entriesOf, eventsOf, makeList, readList, storeList } from "./lists-lab.ts";
 
 const service = useService();
 const newTenant = () => TestTenant.create(service.current);
@@ -24,8 +24,7 @@ test("lists: a list is created, read, changed and deleted, and each change is in
   expect((await tenant.call("PUT", "/lists/office", { body: {} })).json.data).toEqual(changed.json.data);
   expect((await tenant.call("DELETE", "/lists/office")).status).toBe(204);
   expectProblem(await tenant.call("GET", "/lists/office"), 404, "item-not-found");
-  const { events } = (await tenant.call("GET", "/events")).json.data;
-  expect(events.map(({ type }: { type: string }) => type)).toEqual(["list.created", "list.updated", "list.deleted"]);
+  expect((await eventsOf(tenant)).map(({ type }) => type)).toEqual(["list.created", "list.updated", "list.deleted"]);
 });
 
 test("lists: a name that is taken is 409, and an unknown or impossible one is 404", async () => {
@@ -87,23 +86,21 @@ test("entries: are added once, changed by being sent again, listed by value, and
   expect((await send([{ ...first, reason: "The window" }])).json.data).toEqual({ added: 0, updated: 1, unchanged: 0 });
   // The same address, written differently.
   expect((await send([{ value: "2001:db8:0::1" }])).json.data).toEqual({ added: 0, updated: 1, unchanged: 0 });
-  const { entries } = (await tenant.call("GET", "/lists/office/entries")).json.data;
+  const entries = await entriesOf(tenant, "office");
   const by = { added_by: tenant.clientId, added_at: expect.any(String), is_expired: false };
   expect(entries).toEqual([
     { value: "2001:db8:0::1", ...by },
     { ...first, reason: "The window", ...by },
   ]);
-  const found = await tenant.call("GET", "/lists/office/entries?prefix=203.0");
-  expect(found.json.data.entries).toHaveLength(1);
-  expect((await tenant.call("GET", "/lists/office")).json.data.entries).toBe(2);
+  expect(await entriesOf(tenant, "office", "?prefix=203.0")).toHaveLength(1);
+  expect((await readList(tenant, "office")).entries).toBe(2);
   const removed = await tenant.call("POST", "/lists/office/entries/remove", {
     body: { values: ["2001:db8::1", "x", "203.0.113.8"] },
   });
   expect(removed.json.data).toEqual({ removed: 1 });
-  expect((await tenant.call("GET", "/lists/office")).json.data.entries).toBe(1);
-  const { events } = (await tenant.call("GET", "/events")).json.data;
-  const changes = events.filter(({ type }: { type: string }) => type === "list.entries_changed");
-  expect(changes.map(({ data }: { data: unknown }) => data)).toEqual([
+  expect((await readList(tenant, "office")).entries).toBe(1);
+  const changes = (await eventsOf(tenant)).filter(({ type }) => type === "list.entries_changed");
+  expect(changes.map(({ data }) => data)).toEqual([
     { added: 2, updated: 0 },
     { added: 0, updated: 1 },
     { added: 0, updated: 1 },
@@ -132,7 +129,7 @@ test.each(badEntries)("entries: %j is refused with its field, and nothing is add
   const answer = await tenant.call("POST", "/lists/office/entries", { body: { entries: [{ value: "203.0.113.1" }, entry] } });
   expectProblem(answer, 422, "validation-error");
   expect(answer.json.errors).toMatchObject([{ field }]);
-  expect((await tenant.call("GET", "/lists/office")).json.data.entries).toBe(0);
+  expect((await readList(tenant, "office")).entries).toBe(0);
 });
 
 test("entries: a list of user agents has a limit of its own", async () => {
@@ -145,7 +142,7 @@ test("entries: a list of user agents has a limit of its own", async () => {
   );
   const answer = await tenant.call("POST", "/lists/bots/entries", { body: { entries: [{ value: "one more" }] } });
   expect(answer.json.errors).toMatchObject([{ field: "entries" }]);
-  expect((await tenant.call("GET", "/lists/bots")).json.data.entries).toBe(1000);
+  expect((await readList(tenant, "bots")).entries).toBe(1000);
 });
 
 test("lists: a tenant has at most 100", async () => {
@@ -189,7 +186,7 @@ test("csv: an import adds what is right, counts what is refused and why, and an 
   await makeList(tenant, { name: "copy", type: "email", kind: "watch" });
   const copied = await tenant.call("POST", "/lists/copy/csv", { body: { csv: parts.join("") } });
   expect(copied.json.data).toMatchObject({ added: 3, refused: 0 });
-  const { entries } = (await tenant.call("GET", "/lists/copy/entries")).json.data;
+  const entries = await entriesOf(tenant, "copy");
   expect(entries.at(-1)).toMatchObject({ value: "eve@example.com", reason: "=1+1" });
 });
 
@@ -240,7 +237,8 @@ test("rules: a rule can look values up in lists that exist and can contain them,
 
 async function versionOf(tenant: TestTenant, id: string): Promise<number | undefined> {
   const answer = await tenant.call("GET", `/rules/${id}`);
-  return answer.json.data?.rule_version;
+  const rule: { rule_version?: number } = answer.json.data ?? {};
+  return rule.rule_version;
 }
 
 test("rules: a list that a rule uses cannot be deleted, also if the rule is off", async () => {
@@ -248,7 +246,7 @@ test("rules: a list that a rule uses cannot be deleted, also if the rule is off"
   await makeList(tenant, office);
   const rule = { ...draftRule, expression: "!lists.office.has(event.ip) && account.logins > 3", state: "off" as const };
   const { rule_version } = await makeRule(tenant, "away", rule);
-  expect((await tenant.call("GET", "/lists/office")).json.data.used_by).toEqual(["away"]);
+  expect((await readList(tenant, "office")).used_by).toEqual(["away"]);
   const refused = await tenant.call("DELETE", "/lists/office");
   expectProblem(refused, 422, "validation-error");
   expect(refused.json.errors).toEqual([{ field: "list_name", message: "is used by the rule away" }]);
@@ -319,6 +317,6 @@ test("case values: a case offers what its evidence names, says who named it, and
     { type: "instrument", value: "fp_1", ...of, lists: [] },
     { type: "account", value: "victim", ...of, lists: [] },
   ]);
-  const { entries } = (await tenant.call("GET", "/lists/burners/entries")).json.data;
+  const entries = await entriesOf(tenant, "burners");
   expect(entries).toMatchObject([{ from_case_id: found, reason: "Seen in the case" }]);
 });

@@ -24,6 +24,12 @@ export const sweptRows: Record<string, { column: string; into: string; values: s
   },
   case_members: { column: "seen_at", into: "case_id, website_account_id, state", values: "$2, 'a', 'attacked'" },
   case_traits: { column: "seen_at", into: "trait, rule_id, case_id, size", values: "$2, 'rule', $2, 1" },
+  list_entries: {
+    column: "expires_at",
+    into: "list_name, key, value, added_at, added_by, revision",
+    values: "'a', $2, $2, '2020-01-01', 'x', 1",
+  },
+  list_removals: { column: "removed_at", into: "revision, list_name, key", values: "1, 'a', $2" },
   rule_hits: { column: "day", into: "rule_id, is_shadow, hits", values: "$2, false, 1" },
   user_agents: { column: "last_seen", into: "agent_key, user_agent", values: "hashtextextended($2::text, 0), 'x'" },
   entity_states: { column: "touched_on", into: "kind, key, ring, facts", values: "'device', $2, '', '{}'" },

@@ -7,6 +7,7 @@ import { TestTenant, send, useService } from "./harness.ts";
 import { collectorTraffic } from "./witness-collector.ts";
 import { consoleTraffic } from "./witness-console.ts";
 import { detectionTraffic } from "./witness-detection.ts";
+import { listTraffic } from "./witness-lists.ts";
 import { peopleTraffic } from "./witness-people.ts";
 import { webhookTraffic } from "./witness-webhooks.ts";
 import {
@@ -141,6 +142,7 @@ const traffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   },
   ...collectorTraffic,
   ...detectionTraffic,
+  ...listTraffic,
   ...peopleTraffic,
   ...webhookTraffic,
   ...consoleTraffic,
@@ -185,6 +187,7 @@ const alsoUnprovokable: Record<string, FailureCode[]> = {
   getIdentity: ["bad-request", "item-not-found"],
   createIdentitySecret: ["bad-request", "item-not-found"],
   listRules: ["bad-request"],
+  listLists: ["bad-request"],
   listFeatures: ["bad-request"],
   getCaseCounts: ["bad-request"],
   listBacktests: ["bad-request"],
