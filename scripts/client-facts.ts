@@ -5,6 +5,7 @@ import { CaseListItem, dispositions, reasonCharactersMax, defaultReasons } from 
 import { eventFacts } from "../service/src/domain/event.ts";
 import { unknownAccount } from "../service/src/domain/account.ts";
 import { labels } from "../service/src/domain/finding.ts";
+import { listKinds, listTypeFacts, listTypes } from "../service/src/domain/list.ts";
 import { stabilityMax } from "../service/src/domain/model.ts";
 import { roles } from "../service/src/domain/role.ts";
 import { ruleStates } from "../service/src/domain/rule.ts";
@@ -27,6 +28,9 @@ export function factsSource(): string {
     eventDeeds,
     caseListMembers,
     stabilityMax,
+    listTypes,
+    listKinds,
+    listTypeFacts,
   };
   const lines = Object.entries(facts).map(([name, value]) => `export const ${name} = ${JSON.stringify(value)} as const;`);
   return `// Generated from the service's domain by \`npm run generate\`. Do not edit.

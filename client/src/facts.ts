@@ -13,6 +13,9 @@ export const webhookTypes = {"case.opened":"A case is opened","case.evidence_add
 export const eventDeeds = {"case.opened":"Opened the case","case.evidence_added":"Added evidence","case.closed":"Closed the case","case.reopened":"Opened the case again","case.pseudonymised":"Erased the account: the case has a pseudonym","account.created":"Created the account","account.erased":"Erased the account","list.created":"Created the list","list.updated":"Changed the list","list.deleted":"Deleted the list","list.entries_changed":"Changed entries of the list","model.trained":"Trained a model","model.promoted":"Promoted the model","model.retired":"Retired the model","model.drifted":"Found that activity differs from what the model learned","model.settings_updated":"Changed the model settings"} as const;
 export const caseListMembers = ["case_id","website_account_id","end_user_is_blocked","status","case_version","created_at","updated_at","overall_risk_score","primary_fraud_label","recommended_action"] as const;
 export const stabilityMax = 0.25 as const;
+export const listTypes = ["account","device","ip","country","asn","email","email_domain","payee","instrument","user_agent","text"] as const;
+export const listKinds = ["allow","block","watch","custom"] as const;
+export const listTypeFacts = {"account":{"noun":"account","field":"event.website_account_id"},"device":{"noun":"device","field":"event.device_id"},"ip":{"noun":"address","field":"event.ip"},"country":{"noun":"country","field":"event.country"},"asn":{"noun":"network","field":"event.asn"},"email":{"noun":"e-mail address","field":"event.email"},"email_domain":{"noun":"e-mail domain","field":"event.email"},"payee":{"noun":"payee","field":"event.payee_id"},"instrument":{"noun":"instrument","field":"event.instrument"},"user_agent":{"noun":"user agent","field":"event.user_agent"},"text":{"noun":"text","field":null}} as const;
 
 export type Role = (typeof roles)[number];
 

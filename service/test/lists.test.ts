@@ -3,13 +3,12 @@ import { roleScopes } from "../src/domain/role.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { draftRule, makeRule, putRule } from "./decided.ts";
 import { TestTenant, expectProblem, useService } from "./harness.ts";
-import { addEntries, entriesOf, eventsOf, makeList, readList, storeList } from "./lists-lab.ts";
+import { entriesOf, eventsOf, makeList, readList, storeList } from "./lists-lab.ts";
 
 const service = useService();
 const newTenant = () => TestTenant.create(service.current);
 const office = { name: "office", type: "ip", kind: "allow", description: "Our own addresses" } as const;
 const waitOptions = { timeout: 15_000, interval: 30 };
-const later = "2099-01-01T00:00:00.000Z";
 
 test("lists: a list is created, read, changed and deleted, and each change is in the log", async () => {
   const tenant = await newTenant();
@@ -76,75 +75,6 @@ test("lists: a kind that the type does not allow is refused for an existing list
   expect(answer.json.errors).toMatchObject([{ field: "kind" }]);
 });
 
-test("entries: are added once, changed by being sent again, listed by value, and removed", async () => {
-  const tenant = await newTenant();
-  await makeList(tenant, office);
-  const first = { value: "203.0.113.7", expires_at: later, reason: "The door" };
-  const send = (entries: unknown[]) => tenant.call("POST", "/lists/office/entries", { body: { entries } });
-  expect((await send([first, { value: "2001:DB8::1" }])).json.data).toEqual({ added: 2, updated: 0, unchanged: 0 });
-  expect((await send([first])).json.data).toEqual({ added: 0, updated: 0, unchanged: 1 });
-  expect((await send([{ ...first, reason: "The window" }])).json.data).toEqual({ added: 0, updated: 1, unchanged: 0 });
-  // The same address, written differently.
-  expect((await send([{ value: "2001:db8:0::1" }])).json.data).toEqual({ added: 0, updated: 1, unchanged: 0 });
-  const entries = await entriesOf(tenant, "office");
-  const by = { added_by: tenant.clientId, added_at: expect.any(String), is_expired: false };
-  expect(entries).toEqual([
-    { value: "2001:db8:0::1", ...by },
-    { ...first, reason: "The window", ...by },
-  ]);
-  expect(await entriesOf(tenant, "office", "?prefix=203.0")).toHaveLength(1);
-  expect((await readList(tenant, "office")).entries).toBe(2);
-  const removed = await tenant.call("POST", "/lists/office/entries/remove", {
-    body: { values: ["2001:db8::1", "x", "203.0.113.8"] },
-  });
-  expect(removed.json.data).toEqual({ removed: 1 });
-  expect((await readList(tenant, "office")).entries).toBe(1);
-  const changes = (await eventsOf(tenant)).filter(({ type }) => type === "list.entries_changed");
-  expect(changes.map(({ data }) => data)).toEqual([
-    { added: 2, updated: 0 },
-    { added: 0, updated: 1 },
-    { added: 0, updated: 1 },
-    { removed: 1 },
-  ]);
-});
-
-const badEntries: [Record<string, unknown>, string][] = [
-  [{ value: "203.0.113.7/24" }, "entries[1].value"],
-  [{ value: "example.com" }, "entries[1].value"],
-  [{ value: "0.0.0.0/0" }, "entries[1].value"],
-  [{ value: 7 }, "entries[1].value"],
-  [{ value: "203.0.113.7", expires_at: "2026-01-01T00:00:00.000Z" }, "entries[1].expires_at"],
-  [{ value: "203.0.113.7", expires_at: "soon" }, "entries[1].expires_at"],
-  [{ value: "203.0.113.7", expires_at: null }, "entries[1].expires_at"],
-  [{ value: "203.0.113.7", reason: "" }, "entries[1].reason"],
-  [{ value: "203.0.113.7", from_case_id: "x" }, "entries[1].from_case_id"],
-  [{ value: "203.0.113.7", from_case_id: "0190f1aa-0000-7000-8000-000000000000" }, "entries[1].from_case_id"],
-  [{ value: "203.0.113.7", added_by: "somebody else" }, "entries[1].added_by"],
-  [{}, "entries[1].value"],
-];
-
-test.each(badEntries)("entries: %j is refused with its field, and nothing is added", async (entry, field) => {
-  const tenant = await newTenant();
-  await makeList(tenant, office);
-  const answer = await tenant.call("POST", "/lists/office/entries", { body: { entries: [{ value: "203.0.113.1" }, entry] } });
-  expectProblem(answer, 422, "validation-error");
-  expect(answer.json.errors).toMatchObject([{ field }]);
-  expect((await readList(tenant, "office")).entries).toBe(0);
-});
-
-test("entries: a list of user agents has a limit of its own", async () => {
-  const tenant = await newTenant();
-  await makeList(tenant, { name: "bots", type: "user_agent", kind: "block" });
-  await addEntries(
-    tenant,
-    "bots",
-    Array.from({ length: 1000 }, (_, index) => `robot/${index}`),
-  );
-  const answer = await tenant.call("POST", "/lists/bots/entries", { body: { entries: [{ value: "one more" }] } });
-  expect(answer.json.errors).toMatchObject([{ field: "entries" }]);
-  expect((await readList(tenant, "bots")).entries).toBe(1000);
-});
-
 test("lists: a tenant has at most 100", async () => {
   const tenant = await newTenant();
   const { database } = service.current;
@@ -153,50 +83,6 @@ test("lists: a tenant has at most 100", async () => {
   }
   const answer = await tenant.call("POST", "/lists", { body: { ...office, name: "one_more" } });
   expect(answer.json.errors).toMatchObject([{ field: "name" }]);
-});
-
-test("csv: an import adds what is right, counts what is refused and why, and an export gives it back", async () => {
-  const tenant = await newTenant();
-  await makeList(tenant, { name: "watched", type: "email", kind: "watch" });
-  const csv = `value,expires_at,reason\nann@example.com,2099-01-01,"=HYPERLINK(""x"")"\nnobody,,\nAnn@example.com,,twice\nbob@example.com,,\n`;
-  const answer = await tenant.call("POST", "/lists/watched/csv", { body: { csv } });
-  expect(answer.json.data).toEqual({
-    added: 2,
-    updated: 0,
-    unchanged: 1,
-    refused: 1,
-    reasons: [{ reason: "value must be an e-mail address", count: 1 }],
-    refusals: [{ line: 3, value: "nobody", reason: "value must be an e-mail address" }],
-  });
-  await addEntries(tenant, "watched", [{ value: "eve@example.com", reason: "=1+1" }]);
-  const parts: string[] = [];
-  for (let path = "/lists/watched/csv?limit=2"; path !== "";) {
-    const { csv: part, next_cursor } = (await tenant.call("GET", path)).json.data;
-    parts.push(part);
-    path = next_cursor === null ? "" : `/lists/watched/csv?limit=2&cursor=${encodeURIComponent(next_cursor)}`;
-  }
-  expect(parts).toHaveLength(2);
-  const lines = parts.join("").trimEnd().split("\r\n");
-  expect(lines[0]).toBe("value,expires_at,reason,from_case_id,added_at,added_by");
-  expect(lines.slice(1).map((line) => line.split(",", 3))).toEqual([
-    ["Ann@example.com", "", "twice"],
-    ["bob@example.com", "", ""],
-    ["eve@example.com", "", "'=1+1"],
-  ]);
-  await makeList(tenant, { name: "copy", type: "email", kind: "watch" });
-  const copied = await tenant.call("POST", "/lists/copy/csv", { body: { csv: parts.join("") } });
-  expect(copied.json.data).toMatchObject({ added: 3, refused: 0 });
-  const entries = await entriesOf(tenant, "copy");
-  expect(entries.at(-1)).toMatchObject({ value: "eve@example.com", reason: "=1+1" });
-});
-
-test("csv: a text that cannot be read is refused as a whole", async () => {
-  const tenant = await newTenant();
-  await makeList(tenant, office);
-  for (const csv of ['"203.0.113.7', "a,b\n1,2\n", ""]) {
-    const answer = await tenant.call("POST", "/lists/office/csv", { body: { csv } });
-    expect(answer.json.errors).toMatchObject([{ field: "csv" }]);
-  }
 });
 
 test("rules: a rule can look values up in lists that exist and can contain them, and is refused otherwise", async () => {

@@ -98,7 +98,7 @@ test("tidy: every advisory lock has its own number, from one table", () => {
 test("tidy: the domain and detection are pure: no clock, no randomness, no I/O", () => {
   const impure = /Date\.now\(|new Date\(\)|Math\.random|from "node:|process\./;
   // A hash depends only on its input.
-  const pureImport = 'import { hash } from "node:crypto";';
+  const pureImport = /import \{ (hash|createHmac) \} from "node:crypto";/;
   const wrong = sources.filter(
     (file) => ["domain", "detection"].includes(layerOf(file)) && impure.test(readFileSync(file, "utf8").replace(pureImport, "")),
   );

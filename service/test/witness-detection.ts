@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { draftRule, insertDecided, makeRule } from "./decided.ts";
 import type { TestTenant } from "./harness.ts";
 import { insertTestModel } from "./models-lab.ts";
+import { listTraffic } from "./witness-lists.ts";
 import type { Sample } from "./witness.ts";
 
 const expression = "device.accounts_1h >= 8";
@@ -63,6 +64,7 @@ async function labelled(tenant: TestTenant): Promise<Sample> {
 
 // The requests for rules, thresholds, backtests, decisions, labels and models.
 export const detectionTraffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
+  ...listTraffic,
   listRules: async (tenant) => {
     await rulePath(tenant);
     return [{ path: "/rules", status: 200 }];

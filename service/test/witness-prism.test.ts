@@ -7,10 +7,10 @@ import { TestTenant, send, useService } from "./harness.ts";
 import { collectorTraffic } from "./witness-collector.ts";
 import { consoleTraffic } from "./witness-console.ts";
 import { detectionTraffic } from "./witness-detection.ts";
-import { listTraffic } from "./witness-lists.ts";
 import { peopleTraffic } from "./witness-people.ts";
 import { webhookTraffic } from "./witness-webhooks.ts";
 import {
+  alsoUnprovokable,
   readOperations,
   refusals,
   startTampering,
@@ -142,7 +142,6 @@ const traffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   },
   ...collectorTraffic,
   ...detectionTraffic,
-  ...listTraffic,
   ...peopleTraffic,
   ...webhookTraffic,
   ...consoleTraffic,
@@ -175,37 +174,6 @@ const unprovokable = new Set<FailureCode>([
   "headers-too-large",
   "transaction-contended",
 ]);
-// Without parameters or a required body, a bad request can only be a framing fault. A tenant that is not found has no client that
-// could ask.
-const alsoUnprovokable: Record<string, FailureCode[]> = {
-  getTenant: ["bad-request", "item-not-found"],
-  updateTenant: ["item-not-found"],
-  getSnippet: ["bad-request", "item-not-found"],
-  collectEvents: ["bad-request"],
-  getTag: ["bad-request"],
-  rotateAuthSecret: ["bad-request", "item-not-found"],
-  getIdentity: ["bad-request", "item-not-found"],
-  createIdentitySecret: ["bad-request", "item-not-found"],
-  listRules: ["bad-request"],
-  listLists: ["bad-request"],
-  listFeatures: ["bad-request"],
-  getCaseCounts: ["bad-request"],
-  listBacktests: ["bad-request"],
-  listModels: ["bad-request"],
-  getRandomChecks: ["bad-request"],
-  getImport: ["bad-request"],
-  startImport: ["bad-request"],
-  listUsers: ["bad-request"],
-  listClients: ["bad-request"],
-  listWebhooks: ["bad-request"],
-  getKeys: ["bad-request"],
-  getOpenapi: ["bad-request"],
-  getDocs: ["bad-request"],
-  getDocsPage: ["bad-request"],
-  getLiveness: ["bad-request"],
-  getReadiness: ["bad-request"],
-};
-
 type Violation = { location: string[]; message: string };
 type Seen = { sample: Sample; answer: Answer; request: Violation[]; response: Violation[] };
 

@@ -202,3 +202,34 @@ export async function refusals(operation: Operation, valid: Sample, tenant: Test
     withBody("unsupported-media-type", { headers: { "content-type": "text/plain" } }),
   ];
 }
+
+// Without parameters or a required body, a bad request can only be a framing fault. A tenant that is not found has no client that
+// could ask.
+export const alsoUnprovokable: Record<string, FailureCode[]> = {
+  getTenant: ["bad-request", "item-not-found"],
+  updateTenant: ["item-not-found"],
+  getSnippet: ["bad-request", "item-not-found"],
+  collectEvents: ["bad-request"],
+  getTag: ["bad-request"],
+  rotateAuthSecret: ["bad-request", "item-not-found"],
+  getIdentity: ["bad-request", "item-not-found"],
+  createIdentitySecret: ["bad-request", "item-not-found"],
+  listRules: ["bad-request"],
+  listLists: ["bad-request"],
+  listFeatures: ["bad-request"],
+  getCaseCounts: ["bad-request"],
+  listBacktests: ["bad-request"],
+  listModels: ["bad-request"],
+  getRandomChecks: ["bad-request"],
+  getImport: ["bad-request"],
+  startImport: ["bad-request"],
+  listUsers: ["bad-request"],
+  listClients: ["bad-request"],
+  listWebhooks: ["bad-request"],
+  getKeys: ["bad-request"],
+  getOpenapi: ["bad-request"],
+  getDocs: ["bad-request"],
+  getDocsPage: ["bad-request"],
+  getLiveness: ["bad-request"],
+  getReadiness: ["bad-request"],
+};

@@ -23,6 +23,7 @@ const groups = [
       "import-your-history",
       "signed-identity",
       "review-and-close",
+      "lists",
       "labels",
       "models",
       "webhooks",

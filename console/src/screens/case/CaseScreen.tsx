@@ -27,6 +27,7 @@ import { StateHistory } from "./StateHistory.tsx";
 import { WhatHappened } from "./WhatHappened.tsx";
 import { AccountCard } from "./Who.tsx";
 import { Why } from "./Why.tsx";
+import { useListing } from "../lists/useListing.tsx";
 import { useCaseKeys } from "./actions.ts";
 
 export function CaseScreen() {
@@ -57,10 +58,16 @@ function CaseView({ found, stale }: { found: Case; stale: ReactNode }) {
   const onClose = useCallback((first?: Disposition) => closingRef.current.open(found, first), [found]);
   const onUndo = useCallback(() => closingRef.current.undo(), []);
   useKeys(useCaseKeys({ found, onClose, onUndo }));
+  const listing = useListing(found);
   const mayChange = may("update:case");
   return (
     <div className="on-paper h-full overflow-y-auto">
       <Header found={found} onBack={back}>
+        {listing.isAllowed && (
+          <Button onClick={listing.open}>
+            Add to a list <Kbd>L</Kbd>
+          </Button>
+        )}
         {mayChange && found.status === "OPEN" && (
           <Button look="primary" onClick={() => onClose()}>
             Close the case <Kbd>C</Kbd>
@@ -92,6 +99,7 @@ function CaseView({ found, stale }: { found: Case; stale: ReactNode }) {
       </div>
       <Printed />
       {closing.element}
+      {listing.element}
     </div>
   );
 }

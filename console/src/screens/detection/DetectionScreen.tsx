@@ -5,6 +5,7 @@ import { useKeys, type Binding } from "../../keys/keys.ts";
 import { Kbd } from "../../parts/Button.tsx";
 import { NotAvailable } from "../../parts/NotAvailable.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
+import { ListsTab } from "../lists/ListsTab.tsx";
 import { ModelsTab } from "../models/ModelsTab.tsx";
 import { NotAccepted } from "./NotAccepted.tsx";
 import { RuleList } from "./RuleList.tsx";
@@ -13,6 +14,7 @@ import type { Tab } from "./address.ts";
 
 const tabs: { tab: Tab | undefined; name: string }[] = [
   { tab: undefined, name: "Rules" },
+  { tab: "lists", name: "Lists" },
   { tab: "thresholds", name: "Thresholds" },
   { tab: "models", name: "Models" },
   { tab: "not-accepted", name: "Not accepted" },
@@ -27,6 +29,11 @@ export function DetectionScreen() {
         {tab === undefined && (
           <Allowed scope="read:rules">
             <RuleList />
+          </Allowed>
+        )}
+        {tab === "lists" && (
+          <Allowed scope="read:lists">
+            <ListsTab />
           </Allowed>
         )}
         {tab === "thresholds" && (

@@ -1,11 +1,12 @@
-import type { Feature } from "@casehound/client";
+import type { Feature, List } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { inputLook } from "../../parts/Field.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Section } from "../case/Section.tsx";
-import { useDetection } from "./queries.ts";
+import { lookupOf, typeNames } from "../lists/words.ts";
+import { useDetection, useLists } from "./queries.ts";
 
 type Props = { target: "expression" | "sentence"; onInsert: (name: string) => void };
 
@@ -18,6 +19,7 @@ export function FieldsReference({ target, onInsert }: Props) {
     [name, plain, description].some((each) => each.toLowerCase().includes(wanted)),
   );
   const groups = Map.groupBy(found, ({ name }) => name.split(".")[0] ?? name);
+  const lists = useLists().filter(({ name, description }) => `lists.${name} ${description}`.toLowerCase().includes(wanted));
   return (
     <Section title="Fields" aside={<span className="text-xs text-faint">inserted into the {target}</span>}>
       <input
@@ -36,7 +38,8 @@ export function FieldsReference({ target, onInsert }: Props) {
       >
         {read.isPending && <Loading lines={6} name="Loading the fields" />}
         {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
-        {read.data && found.length === 0 && <p className="text-soft">No field matches.</p>}
+        {target === "expression" && <ListRows lists={lists} onInsert={onInsert} />}
+        {read.data && found.length + lists.length === 0 && <p className="text-soft">No field matches.</p>}
         {[...groups].map(([group, features]) => (
           <div key={group} className="mb-3">
             <h3 className="mb-1 text-xs font-semibold text-soft">{group}</h3>
@@ -49,6 +52,32 @@ export function FieldsReference({ target, onInsert }: Props) {
         ))}
       </div>
     </Section>
+  );
+}
+
+function ListRows({ lists, onInsert }: { lists: List[]; onInsert: Props["onInsert"] }) {
+  if (lists.length === 0) return null;
+  return (
+    <div className="mb-3">
+      <h3 className="mb-1 text-xs font-semibold text-soft">lists</h3>
+      <ul className="grid gap-0.5">
+        {lists.map((list) => (
+          <li key={list.name}>
+            <button
+              type="button"
+              onClick={() => onInsert(lookupOf(list))}
+              className="grid w-full rounded px-1.5 py-1 text-left hover:bg-hover"
+            >
+              <span className="font-mono text-[12px] text-accent [overflow-wrap:anywhere]">
+                <span className="sr-only">Insert </span>
+                {lookupOf(list)}
+              </span>
+              <span className="text-xs text-soft">{typeNames[list.type]}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

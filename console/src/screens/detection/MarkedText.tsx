@@ -11,13 +11,15 @@ type Props = {
   area: RefObject<HTMLTextAreaElement | null>;
   isCode?: boolean;
   maxLength: number;
+  // Shown right under the text.
+  below?: ReactNode;
 };
 
 const text = "px-2.5 py-2 text-[13px] leading-5 whitespace-pre-wrap [overflow-wrap:anywhere]";
 
 // A text area that grows with its text and marks a fault in it. A text area cannot mark text itself, so the mark is in a copy of
 // the text behind it. Screen readers get the line and column instead.
-export function MarkedText({ label, hint, value, fault, onChange, onFocus, area, isCode = false, maxLength }: Props) {
+export function MarkedText({ label, hint, value, fault, onChange, onFocus, area, isCode = false, maxLength, below }: Props) {
   const id = useId();
   const shown = useRef<Fault | null>(null);
   const font = isCode ? "font-mono" : "";
@@ -53,6 +55,7 @@ export function MarkedText({ label, hint, value, fault, onChange, onFocus, area,
           className={`${text} ${font} absolute inset-0 size-full resize-none overflow-hidden rounded-md bg-transparent text-ink outline-offset-0`}
         />
       </div>
+      {below}
       <div id={`${id}-hint`} className="text-xs">
         {fault ? (
           <p role="alert" className="text-sm text-bad [overflow-wrap:anywhere]">

@@ -7,6 +7,7 @@ import { WeightMeaning, aboutWords } from "./Definition.tsx";
 import { MarkedText } from "./MarkedText.tsx";
 import { NumberField } from "./NumberField.tsx";
 import { stateFacts } from "./StateMark.tsx";
+import { ListCompletion } from "./ListCompletion.tsx";
 import { faultOf } from "./fault.ts";
 import type { Drafting } from "./useRuleDraft.ts";
 
@@ -70,6 +71,9 @@ function Texts({ drafting: { draft, trouble, change }, areas, onTarget }: Omit<P
         area={areas.expression}
         onFocus={() => onTarget("expression")}
         onChange={(expression) => change({ expression })}
+        below={
+          <ListCompletion area={areas.expression} text={wanted.expression} onText={(expression) => change({ expression })} />
+        }
         hint='CEL: true means suspicious. For example event.type == "login_failed" && device.failed_accounts_1h >= 8'
       />
       <MarkedText

@@ -2,7 +2,7 @@ import { labels, ruleStates } from "@casehound/client";
 import type { Reason } from "./queries.ts";
 import { reasonNames } from "./reasons.ts";
 
-const tabs = ["thresholds", "models", "not-accepted"] as const;
+const tabs = ["lists", "thresholds", "models", "not-accepted"] as const;
 const sorts = ["hits", "precision", "weight"] as const;
 export const reportDays = [7, 30, 90] as const;
 
@@ -17,6 +17,8 @@ export type DetectionSearch = {
   text?: string;
   sort?: (typeof sorts)[number];
   reason?: Reason;
+  // The list whose entries are shown.
+  list?: string;
 };
 
 export type RuleSearch = {
@@ -32,7 +34,7 @@ export function readDetectionSearch(raw: Record<string, unknown>): DetectionSear
   const label = oneOf(labels, raw["label"]);
   const sort = oneOf(sorts, raw["sort"]);
   const reason = oneOf(Object.keys(reasonNames) as Reason[], raw["reason"]);
-  const { text } = raw;
+  const { text, list } = raw;
   return {
     ...(tab && { tab }),
     ...(state && { state }),
@@ -40,6 +42,7 @@ export function readDetectionSearch(raw: Record<string, unknown>): DetectionSear
     ...((typeof text === "string" || typeof text === "number") && text !== "" && { text: String(text) }),
     ...(sort && { sort }),
     ...(reason && { reason }),
+    ...(tab === "lists" && typeof list === "string" && list !== "" && { list }),
   };
 }
 
