@@ -139,25 +139,9 @@ export abstract class OperationMethods {
   createLabels(body: Body<"createLabels">, options: CallOptions = {}): Answer<"createLabels"> {
     return this.call("createLabels", { body, ...options });
   }
-  /** List the lists. GET /lists, scope read:lists. */
-  listLists(options: CallOptions = {}): Answer<"listLists"> {
-    return this.call("listLists", { ...options });
-  }
-  /** Create a list. POST /lists, scope manage:lists. */
-  createList(body: Body<"createList">, options: CallOptions = {}): Answer<"createList"> {
-    return this.call("createList", { body, ...options });
-  }
-  /** Read a list. GET /lists/{list_name}, scope read:lists. */
-  getList(list_name: string, options: CallOptions = {}): Answer<"getList"> {
-    return this.call("getList", { params: { list_name }, ...options });
-  }
-  /** Change a list. PUT /lists/{list_name}, scope manage:lists. */
-  updateList(list_name: string, body: Body<"updateList">, options: CallOptions = {}): Answer<"updateList"> {
-    return this.call("updateList", { params: { list_name }, body, ...options });
-  }
-  /** Delete a list. DELETE /lists/{list_name}, scope manage:lists. */
-  deleteList(list_name: string, options: CallOptions = {}): Answer<"deleteList"> {
-    return this.call("deleteList", { params: { list_name }, ...options });
+  /** List what a case could add to lists. GET /cases/{case_id}/values, scope read:case. */
+  listCaseValues(case_id: string, options: CallOptions = {}): Answer<"listCaseValues"> {
+    return this.call("listCaseValues", { params: { case_id }, ...options });
   }
   /** List the entries of a list. GET /lists/{list_name}/entries, scope read:lists. */
   listListEntries(list_name: string, query: Query<"listListEntries"> = {}, options: CallOptions = {}): Answer<"listListEntries"> {
@@ -183,9 +167,25 @@ export abstract class OperationMethods {
   previewListValues(list_name: string, body: Body<"previewListValues">, options: CallOptions = {}): Answer<"previewListValues"> {
     return this.call("previewListValues", { params: { list_name }, body, ...options });
   }
-  /** List what a case could add to lists. GET /cases/{case_id}/values, scope read:case. */
-  listCaseValues(case_id: string, options: CallOptions = {}): Answer<"listCaseValues"> {
-    return this.call("listCaseValues", { params: { case_id }, ...options });
+  /** List the lists. GET /lists, scope read:lists. */
+  listLists(options: CallOptions = {}): Answer<"listLists"> {
+    return this.call("listLists", { ...options });
+  }
+  /** Create a list. POST /lists, scope manage:lists. */
+  createList(body: Body<"createList">, options: CallOptions = {}): Answer<"createList"> {
+    return this.call("createList", { body, ...options });
+  }
+  /** Read a list. GET /lists/{list_name}, scope read:lists. */
+  getList(list_name: string, options: CallOptions = {}): Answer<"getList"> {
+    return this.call("getList", { params: { list_name }, ...options });
+  }
+  /** Change a list. PUT /lists/{list_name}, scope manage:lists. */
+  updateList(list_name: string, body: Body<"updateList">, options: CallOptions = {}): Answer<"updateList"> {
+    return this.call("updateList", { params: { list_name }, body, ...options });
+  }
+  /** Delete a list. DELETE /lists/{list_name}, scope manage:lists. */
+  deleteList(list_name: string, options: CallOptions = {}): Answer<"deleteList"> {
+    return this.call("deleteList", { params: { list_name }, ...options });
   }
   /** List the rules. GET /rules, scope read:rules. */
   listRules(options: CallOptions = {}): Answer<"listRules"> {

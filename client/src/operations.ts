@@ -76,11 +76,7 @@ export type NewLabel = { activity_id?: string; order_id?: string; fraudulent: bo
 
 export type LabelBatchResult = { stored: number; unchanged: number; not_found: (number)[] };
 
-export type List = { name: string; type: "account" | "device" | "ip" | "country" | "asn" | "email" | "email_domain" | "payee" | "instrument" | "user_agent" | "text"; kind: "allow" | "block" | "watch" | "custom"; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; description: string; entries: number; hits_7d: number; used_by: (string)[]; created_at: string; created_by: string; updated_at: string; updated_by: string };
-
-export type NewList = { name: string; type: "account" | "device" | "ip" | "country" | "asn" | "email" | "email_domain" | "payee" | "instrument" | "user_agent" | "text"; kind: "allow" | "block" | "watch" | "custom"; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; description?: string };
-
-export type ListChange = { kind?: "allow" | "block" | "watch" | "custom"; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; description?: string };
+export type CaseListValue = { type: "account" | "device" | "ip" | "country" | "asn" | "email" | "email_domain" | "payee" | "instrument" | "user_agent" | "text"; value: string; source: "page" | "verified_session" | "server"; activities: number; lists: (string)[] };
 
 export type ListEntry = { value: string; expires_at?: string; reason?: string; from_case_id?: string; is_expired: boolean; added_at: string; added_by: string };
 
@@ -100,7 +96,11 @@ export type ListPreviewRequest = { values: (string)[] };
 
 export type ListPreview = { from: string; until: string; is_complete: boolean; is_exact: boolean; activities: number; from_pages: number; accounts: number; suspicious: number; cases: number; confirmed_frauds: number; honest: number };
 
-export type CaseListValue = { type: "account" | "device" | "ip" | "country" | "asn" | "email" | "email_domain" | "payee" | "instrument" | "user_agent" | "text"; value: string; source: "page" | "verified_session" | "server"; activities: number; lists: (string)[] };
+export type List = { name: string; type: "account" | "device" | "ip" | "country" | "asn" | "email" | "email_domain" | "payee" | "instrument" | "user_agent" | "text"; kind: "allow" | "block" | "watch" | "custom"; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; description: string; entries: number; hits_7d: number; used_by: (string)[]; created_at: string; created_by: string; updated_at: string; updated_by: string };
+
+export type NewList = { name: string; type: "account" | "device" | "ip" | "country" | "asn" | "email" | "email_domain" | "payee" | "instrument" | "user_agent" | "text"; kind: "allow" | "block" | "watch" | "custom"; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; description?: string };
+
+export type ListChange = { kind?: "allow" | "block" | "watch" | "custom"; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; description?: string };
 
 export type Rule = { rule_id: string; name: string; expression: string; sentence: string; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; weight: number; about: "account" | "device" | "address" | "network" | "campaign" | "payee" | "instrument"; state: "on" | "shadow" | "off"; rule_version: number; updated_at: string; updated_by: string; is_limited: boolean; limited_until?: string; hits_7d: number; shadow_hits_7d: number; outcomes_7d: Precision; precision: Precision };
 
@@ -243,18 +243,18 @@ export type Operations = {
   getImportReport: { params: undefined; query: { from?: string; until?: string }; body: undefined; data: HistoryReport };
   listLabels: { params: undefined; query: { activity_id?: string; order_id?: string; source?: "case" | "api" | "report" | "account_report"; since?: string; limit?: number; cursor?: string }; body: undefined; data: { labels: (Label)[]; next_cursor: string | null } };
   createLabels: { params: undefined; query: undefined; body: LabelBatch; data: LabelBatchResult };
-  listLists: { params: undefined; query: undefined; body: undefined; data: { lists: (List)[] } };
-  createList: { params: undefined; query: undefined; body: NewList; data: List };
-  getList: { params: { list_name: string }; query: undefined; body: undefined; data: List };
-  updateList: { params: { list_name: string }; query: undefined; body: ListChange; data: List };
-  deleteList: { params: { list_name: string }; query: undefined; body: undefined; data: undefined };
+  listCaseValues: { params: { case_id: string }; query: undefined; body: undefined; data: { values: (CaseListValue)[] } };
   listListEntries: { params: { list_name: string }; query: { prefix?: string; limit?: number; cursor?: string }; body: undefined; data: { entries: (ListEntry)[]; next_cursor: string | null } };
   addListEntries: { params: { list_name: string }; query: undefined; body: ListEntryBatch; data: ListEntriesChanged };
   removeListEntries: { params: { list_name: string }; query: undefined; body: ListValues; data: { removed: number } };
   importList: { params: { list_name: string }; query: undefined; body: ListCsvImport; data: ListCsvImportResult };
   exportList: { params: { list_name: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { csv: string; next_cursor: string | null } };
   previewListValues: { params: { list_name: string }; query: undefined; body: ListPreviewRequest; data: ListPreview };
-  listCaseValues: { params: { case_id: string }; query: undefined; body: undefined; data: { values: (CaseListValue)[] } };
+  listLists: { params: undefined; query: undefined; body: undefined; data: { lists: (List)[] } };
+  createList: { params: undefined; query: undefined; body: NewList; data: List };
+  getList: { params: { list_name: string }; query: undefined; body: undefined; data: List };
+  updateList: { params: { list_name: string }; query: undefined; body: ListChange; data: List };
+  deleteList: { params: { list_name: string }; query: undefined; body: undefined; data: undefined };
   listRules: { params: undefined; query: undefined; body: undefined; data: { rules: (Rule)[] } };
   getRule: { params: { rule_id: string }; query: undefined; body: undefined; data: Rule };
   updateRule: { params: { rule_id: string }; query: undefined; body: RuleChange; data: RuleVersion };
@@ -344,18 +344,18 @@ export const operations = {
   getImportReport: { method: "GET", path: "/imports/report", wantsKey: false, isRepeatable: true },
   listLabels: { method: "GET", path: "/labels", wantsKey: false, isRepeatable: true, items: "labels" },
   createLabels: { method: "POST", path: "/labels", wantsKey: false, isRepeatable: true },
-  listLists: { method: "GET", path: "/lists", wantsKey: false, isRepeatable: true },
-  createList: { method: "POST", path: "/lists", wantsKey: false, isRepeatable: false },
-  getList: { method: "GET", path: "/lists/{list_name}", wantsKey: false, isRepeatable: true },
-  updateList: { method: "PUT", path: "/lists/{list_name}", wantsKey: false, isRepeatable: true },
-  deleteList: { method: "DELETE", path: "/lists/{list_name}", wantsKey: false, isRepeatable: false },
+  listCaseValues: { method: "GET", path: "/cases/{case_id}/values", wantsKey: false, isRepeatable: true },
   listListEntries: { method: "GET", path: "/lists/{list_name}/entries", wantsKey: false, isRepeatable: true, items: "entries" },
   addListEntries: { method: "POST", path: "/lists/{list_name}/entries", wantsKey: false, isRepeatable: true },
   removeListEntries: { method: "POST", path: "/lists/{list_name}/entries/remove", wantsKey: false, isRepeatable: true },
   importList: { method: "POST", path: "/lists/{list_name}/csv", wantsKey: false, isRepeatable: true },
   exportList: { method: "GET", path: "/lists/{list_name}/csv", wantsKey: false, isRepeatable: true },
   previewListValues: { method: "POST", path: "/lists/{list_name}/preview", wantsKey: false, isRepeatable: true },
-  listCaseValues: { method: "GET", path: "/cases/{case_id}/values", wantsKey: false, isRepeatable: true },
+  listLists: { method: "GET", path: "/lists", wantsKey: false, isRepeatable: true },
+  createList: { method: "POST", path: "/lists", wantsKey: false, isRepeatable: false },
+  getList: { method: "GET", path: "/lists/{list_name}", wantsKey: false, isRepeatable: true },
+  updateList: { method: "PUT", path: "/lists/{list_name}", wantsKey: false, isRepeatable: true },
+  deleteList: { method: "DELETE", path: "/lists/{list_name}", wantsKey: false, isRepeatable: false },
   listRules: { method: "GET", path: "/rules", wantsKey: false, isRepeatable: true },
   getRule: { method: "GET", path: "/rules/{rule_id}", wantsKey: false, isRepeatable: true },
   updateRule: { method: "PUT", path: "/rules/{rule_id}", wantsKey: false, isRepeatable: true },
