@@ -7,6 +7,7 @@ import { insertActivities } from "../src/db/inbox.ts";
 import { saveLabels } from "../src/db/labels.ts";
 import { saveLinks } from "../src/db/links.ts";
 import { insertOutcomes } from "../src/db/outcomes.ts";
+import type { Queryable } from "../src/db/postgres/database.ts";
 import { addRuleSubjects, insertDefaults } from "../src/db/rules.ts";
 import { statement } from "../src/db/postgres/sql.ts";
 import { entityKey, saveSessions, saveStates } from "../src/db/states.ts";
@@ -76,27 +77,31 @@ async function writeTraces(tenant: TestTenant, account: string): Promise<void> {
       { ...hit, subject },
       { ...hit, subject: `device:of-${randomUUID()}` },
     ]);
-    const list_name = `list_${randomUUID().replaceAll("-", "")}`;
-    const entry = { expires_at: null, reason: `Because of ${account}`, from_case_id: null };
-    await insertDefaults(tx, tenant.tenantId, [], at);
-    const made = { created_at: at, created_by: "x", updated_at: at, updated_by: "x" };
-    await insertList(tx, tenant.tenantId, {
-      name: list_name,
-      type: "account",
-      kind: "watch",
-      label: "Bot",
-      description: "",
-      ...made,
-    });
-    const entries = [account, "another"].map((key) => ({ key, value: key, ...entry }));
-    await saveEntries(tx, tenant.tenantId, { list_name, now: at, actor: "x", entries });
-    await saveEntries(tx, tenant.tenantId, { list_name: "gone", now: at, actor: "x", entries: entries.slice(0, 1) });
-    await deleteEntries(tx, tenant.tenantId, { list_name: "gone", keys: [account] });
+    await writeEntries(tx, tenant.tenantId, account, at);
     const listed = { case_id: randomUUID(), state: "attacked" as const, seen_at: at, own_case_id: null };
     await saveMembers(tx, tenant.tenantId, [{ ...listed, account }]);
     const verdict = { case_version: 2, disposition: "CONFIRMED_FRAUD", decided_at: at, decided_by: "x" };
     await insertOutcomes(tx, tenant.tenantId, [{ case_id: randomUUID(), subject, website_account_id: account, ...verdict }]);
   });
+}
+
+async function writeEntries(tx: Queryable, tenantId: string, account: string, at: string): Promise<void> {
+  const list_name = `list_${randomUUID().replaceAll("-", "")}`;
+  const entry = { expires_at: null, reason: `Because of ${account}`, from_case_id: null };
+  await insertDefaults(tx, tenantId, [], at);
+  const made = { created_at: at, created_by: "x", updated_at: at, updated_by: "x" };
+  await insertList(tx, tenantId, {
+    name: list_name,
+    type: "account",
+    kind: "watch",
+    label: "Bot",
+    description: "",
+    ...made,
+  });
+  const entries = [account, "another"].map((key) => ({ key, value: key, ...entry }));
+  await saveEntries(tx, tenantId, { list_name, now: at, actor: "x", entries });
+  await saveEntries(tx, tenantId, { list_name: "gone", now: at, actor: "x", entries: entries.slice(0, 1) });
+  await deleteEntries(tx, tenantId, { list_name: "gone", keys: [account] });
 }
 
 async function countKept(tenant: TestTenant, table: string): Promise<number> {

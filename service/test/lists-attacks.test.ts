@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { findDetection, insertRuleVersion, lockSettings, raiseRevision } from "../src/db/rules.ts";
 import { statement } from "../src/db/postgres/sql.ts";
@@ -170,6 +170,14 @@ const step = fc.oneof(
 );
 type Change = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
+const seenBy = (lists: Lists | undefined) =>
+  ["a", "b", "c", "d"].map((value) =>
+    ["device" as const, "payee" as const].map((type) => {
+      const view = lists?.view({ source: "server", values: { [type]: value } }, Date.now());
+      return view?.hits.map(({ name }) => name);
+    }),
+  );
+
 test("changes: an engine that reads only changes sees the same as one that starts anew, after any history", async () => {
   const tenant = await DetectionTenant.create();
   const { database, tenantId } = tenant;
@@ -178,13 +186,6 @@ test("changes: an engine that reads only changes sees the same as one that start
     const { lists_revision } = await findDetection(database, tenantId);
     return sets.current(database, tenantId, lists_revision);
   };
-  const seenBy = (lists: Lists | undefined) =>
-    ["a", "b", "c", "d"].map((value) =>
-      ["device" as const, "payee" as const].map((type) => {
-        const view = lists?.view({ source: "server", values: { [type]: value } }, Date.now());
-        return view?.hits.map(({ name }) => name);
-      }),
-    );
   const made = new Map<string, NewList["type"]>();
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (changes) => {

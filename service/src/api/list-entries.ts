@@ -49,7 +49,7 @@ function showEntry({ value, expires_at, reason, from_case_id, added_at, added_by
 async function list(services: Services, call: Call<unknown, { prefix?: string }>): Promise<Reply> {
   const found = await requireList(services.database, call);
   const { prefix } = call.query;
-  return listPage<EntryRow, string>(services, call as Call, {
+  return listPage<EntryRow, string>(services, call, {
     id: "listListEntries",
     path: `/lists/${found.name}/entries`,
     name: "entries",

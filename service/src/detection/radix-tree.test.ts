@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { RadixTree } from "./radix-tree.ts";
 
@@ -16,8 +16,9 @@ function rangeOf({ first, last, bits }: Block): { bytes: Uint8Array; bits: numbe
   return { bytes: Uint8Array.of(number >>> 24, (number >>> 16) & 255, (number >>> 8) & 255, number & 255), bits };
 }
 
+const bit = (from: Uint8Array, index: number) => ((from[index >> 3] ?? 0) >> (7 - (index & 7))) & 1;
+
 function contains(range: { bytes: Uint8Array; bits: number }, bytes: Uint8Array): boolean {
-  const bit = (from: Uint8Array, index: number) => ((from[index >> 3] ?? 0) >> (7 - (index & 7))) & 1;
   return Array.from({ length: range.bits }, (_, index) => index).every((index) => bit(range.bytes, index) === bit(bytes, index));
 }
 

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { bytesOf, rangeOf, textOf } from "./ip-range.ts";
 

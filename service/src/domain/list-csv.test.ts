@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { CsvFault, csvRecords } from "./csv.ts";
 import { csvCell, readEntries } from "./list-csv.ts";

@@ -30,7 +30,7 @@ const fixedWords: Record<string, string> = { "model.base": baseWords, "model.oth
 
 function partsIn({ type, model_name, top_contributors: all }: Behaviour, decision: Decision | null): Part[] {
   if (type === "likelihood_ratio") return all.map((each) => partOf("log-in", each));
-  if (type !== "rule") return all.map((each) => partOf("model", each));
+  if (type !== "rule" && type !== "list") return all.map((each) => partOf("model", each));
   const fired = decision && firedIn(decision).find(({ rule_id }) => rule_id === model_name);
   const own = all.filter(({ feature }) => feature !== recordName);
   const name = fired?.name ?? own.map(({ plain_name }) => plain_name).join(", ");

@@ -5,8 +5,9 @@ import { useState } from "react";
 import { inputLook } from "../../parts/Field.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Section } from "../case/Section.tsx";
+import { useLists } from "../lists/queries.ts";
 import { lookupOf, typeNames } from "../lists/words.ts";
-import { useDetection, useLists } from "./queries.ts";
+import { useDetection } from "./queries.ts";
 
 type Props = { target: "expression" | "sentence"; onInsert: (name: string) => void };
 

@@ -1,8 +1,8 @@
 import type { List } from "@casehound/client";
 import { useEffect, useState, type RefObject } from "react";
 import { KindMark } from "../lists/KindMark.tsx";
+import { useLists } from "../lists/queries.ts";
 import { lookupOf } from "../lists/words.ts";
-import { useLists } from "./queries.ts";
 
 type Props = { area: RefObject<HTMLTextAreaElement | null>; text: string; onText: (text: string) => void };
 

@@ -1,5 +1,5 @@
-import type { List, Operations } from "@casehound/client";
-import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
+import type { Operations } from "@casehound/client";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { ConsoleClient } from "../../data/client.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
@@ -44,37 +44,6 @@ function detectionQueries(client: ConsoleClient) {
       queryFn: async ({ signal }) => (await client.call("listFeatures", { signal })).features,
       staleTime: Infinity,
     }),
-    lists: queryOptions({
-      queryKey: ["lists", "all"],
-      queryFn: async ({ signal }) => (await client.call("listLists", { signal })).lists,
-      staleTime: half,
-    }),
-    listEntries: (listName: string, prefix: string) =>
-      infiniteQueryOptions({
-        queryKey: ["lists", "entries", listName, prefix],
-        queryFn: ({ pageParam, signal }) => {
-          const query = { limit: entriesPage, ...(prefix !== "" && { prefix }), ...(pageParam && { cursor: pageParam }) };
-          return client.call("listListEntries", { params: { list_name: listName }, query, signal });
-        },
-        initialPageParam: "",
-        getNextPageParam: (last) => last.next_cursor,
-        staleTime: half,
-      }),
-    // Searching the log takes up to 3 seconds, so the result is kept while the dialog is open.
-    listPreview: (listName: string, value: string) =>
-      queryOptions({
-        queryKey: ["lists", "preview", listName, value],
-        queryFn: ({ signal }) =>
-          client.call("previewListValues", { params: { list_name: listName }, body: { values: [value] }, signal }),
-        staleTime: half,
-        retry: false,
-      }),
-    caseValues: (caseId: string) =>
-      queryOptions({
-        queryKey: ["lists", "case", caseId],
-        queryFn: async ({ signal }) => (await client.call("listCaseValues", { params: { case_id: caseId }, signal })).values,
-        staleTime: half,
-      }),
     // Previews the thresholds for a number of cases a day.
     budget: (casesPerDay: number) =>
       queryOptions({
@@ -117,13 +86,6 @@ function detectionQueries(client: ConsoleClient) {
 
 export function isUnderWay(status: string): boolean {
   return status === "QUEUED" || status === "RUNNING";
-}
-
-// The tenant's lists, or none if the person may not read them or they are still loading.
-export function useLists(): List[] {
-  const { may } = useWorkspace();
-  const { data } = useQuery({ ...useDetection().lists, enabled: may("read:lists") });
-  return data ?? [];
 }
 
 export function useDetection() {

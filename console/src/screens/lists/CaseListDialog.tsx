@@ -7,19 +7,19 @@ import { Dialog } from "../../parts/Dialog.tsx";
 import { Empty, Loading, Trouble } from "../../parts/States.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import { useDetection } from "../detection/queries.ts";
 import { ExpiryAndReason } from "./EntryDialog.tsx";
 import { PreviewNote } from "./PreviewNote.tsx";
 import { expiresAt } from "./expiry.ts";
+import { useListQueries } from "./queries.ts";
 import { kindFacts, nounOf } from "./words.ts";
 
 type Props = { found: Pick<Case, "case_id">; onClose: () => void };
 
 // Adds something that the case names to a list, with the case as the reason.
 export function CaseListDialog({ found, onClose }: Props) {
-  const detection = useDetection();
-  const values = useQuery(detection.caseValues(found.case_id));
-  const lists = useQuery(detection.lists);
+  const queries = useListQueries();
+  const values = useQuery(queries.caseValues(found.case_id));
+  const lists = useQuery(queries.all);
   const title = "Add to a list";
   const failed = values.isLoadingError ? values : lists.isLoadingError ? lists : null;
   if (failed)

@@ -9,13 +9,13 @@ import { Empty, Loading, Trouble, wordsOf } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import { useDetection } from "../detection/queries.ts";
+import { useListQueries } from "./queries.ts";
 
 const dayOf = (time: string) => time.slice(0, 10);
 
 export function Entries({ list }: { list: List }) {
   const [prefix, setPrefix] = useState("");
-  const read = useInfiniteQuery(useDetection().listEntries(list.name, prefix.trim()));
+  const read = useInfiniteQuery(useListQueries().entries(list.name, prefix.trim()));
   const entries = read.data?.pages.flatMap((page) => page.entries) ?? [];
   return (
     <div className="grid gap-3">

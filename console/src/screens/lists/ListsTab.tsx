@@ -7,17 +7,17 @@ import { Button } from "../../parts/Button.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Empty, Loading, Trouble } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import { useDetection } from "../detection/queries.ts";
 import { KindMark } from "./KindMark.tsx";
 import { ListPanel } from "./ListPanel.tsx";
 import { NewListDialog } from "./NewListDialog.tsx";
+import { useListQueries } from "./queries.ts";
 import { counted, typeNames } from "./words.ts";
 
 export function ListsTab() {
   const { may } = useWorkspace();
   const { list: chosen } = useSearch({ from: "/inside/detection" });
   const navigate = useNavigate();
-  const read = useQuery(useDetection().lists);
+  const read = useQuery(useListQueries().all);
   const [isNew, setNew] = useState(false);
   const show = (name?: string) => void navigate({ to: "/detection", search: { tab: "lists", ...(name && { list: name }) } });
   const lists = read.data ?? [];

@@ -2,13 +2,13 @@ import type { List } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, type ReactNode } from "react";
 import { wordsOf } from "../../parts/States.tsx";
-import { useDetection } from "../detection/queries.ts";
+import { useListQueries } from "./queries.ts";
 import { detailWords, hitWords } from "./words.ts";
 
 // Says what a value would have hit, before it is added.
 export function PreviewNote({ list, value }: { list: Pick<List, "name" | "kind" | "type">; value: string }) {
   const wanted = useDeferredValue(value.trim());
-  const read = useQuery({ ...useDetection().listPreview(list.name, wanted), enabled: wanted !== "" && list.type !== "text" });
+  const read = useQuery({ ...useListQueries().preview(list.name, wanted), enabled: wanted !== "" && list.type !== "text" });
   if (list.type === "text") return <Note>A list of texts hits nothing by itself. Rules look it up.</Note>;
   if (wanted === "") return <Note>Type a value to see what it would have hit in the last 30 days.</Note>;
   if (read.isPending) return <Note>Searching the last 30 days ...</Note>;

@@ -69,7 +69,7 @@ export function detailWords(preview: ListPreview, kind: ListKind): string[] {
       : []),
     ...(frauds > 0 ? [`${counted(frauds, "is a known fraud", "are known frauds")}.`] : []),
     ...(honest > 0 ? [`${counted(honest, "is known as honest", "are known as honest")}.`] : []),
-    ...(cases > 0 ? [`They belong to ${counted(cases, "case")}.`] : []),
+    ...(cases > 0 ? [`In ${counted(cases, "case")} so far.`] : []),
     ...(pages > 0 ? [`${counted(pages, "was only claimed", "were only claimed")} by a page, which can name anything.`] : []),
     ...(is_exact ? [] : ["Addresses are not stored exactly, so this is an estimate."]),
   ];
