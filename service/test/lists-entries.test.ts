@@ -24,6 +24,7 @@ test("entries: are added once, changed by being sent again, listed by value, and
     { ...first, reason: "The window", ...by },
   ]);
   expect(await entriesOf(tenant, "office", "?prefix=203.0")).toHaveLength(1);
+  expect(await entriesOf(tenant, "office", "?prefix=2001:DB8::1")).toHaveLength(1);
   expect((await readList(tenant, "office")).entries).toBe(2);
   const removed = await tenant.call("POST", "/lists/office/entries/remove", {
     body: { values: ["2001:db8::1", "x", "203.0.113.8"] },

@@ -178,6 +178,30 @@ test("scopes: reading, changing entries and managing lists take scopes of their 
     expect(await as(others, "GET", path)).toBe(403);
 });
 
+test("timeline: activity that an allow list lowered has score 1 and names the list", async () => {
+  const tenant = await newTenant();
+  await makeList(tenant, { name: "vip", type: "device", kind: "allow" }, ["phone"]);
+  await makeList(tenant, { name: "bad", type: "device", kind: "block" }, ["burner"]);
+  const at = new Date().toISOString();
+  const login = { type: "login_succeeded", occurred_at: at, website_account_id: "ann" };
+  const activities = [
+    { ...login, activity_id: "1", device_id: "phone" },
+    { ...login, activity_id: "2", device_id: "burner" },
+    { ...login, activity_id: "3", device_id: "other" },
+  ];
+  expect((await tenant.call("POST", "/activities", { body: { activities } })).status).toBe(202);
+  await vi.waitFor(async () => {
+    const { data } = (await tenant.call("GET", "/enduseraccounts/ann/activities")).json;
+    const page: { activities: { activity_id: string; score: number; lists?: string[] }[] } = data ?? { activities: [] };
+    const shown = page.activities.map(({ activity_id, score, lists }) => [activity_id, score, lists]);
+    expect(shown.toReversed()).toEqual([
+      ["1", 1, ["vip"]],
+      ["2", 5, ["bad"]],
+      ["3", 1, undefined],
+    ]);
+  }, waitOptions);
+});
+
 test("case values: a case offers what its evidence names, says who named it, and an entry keeps the case as its reason", async () => {
   const tenant = await newTenant();
   const device = { device_id: "burner", ip: "203.0.113.9" };

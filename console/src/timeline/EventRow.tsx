@@ -52,6 +52,7 @@ export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress
         {signs && signs.length > 0 && <p className="text-xs text-soft">Signs: {signs.map(typeWords).join(", ")}</p>}
         <LabelMark label={activity.label} />
         {(mark || activity.rules.length > 0) && <Rules rules={activity.rules} mark={mark} />}
+        {activity.lists && <Lists names={activity.lists} />}
       </div>
       <span className="flex min-w-18 justify-end">
         {score > 1 ? <Score score={score} /> : <span className="text-faint">1</span>}
@@ -163,6 +164,14 @@ function markOf(activity: ScoredActivity, evidence: CaseEvidence | undefined): M
   if (!isOccurrence(activity, evidence)) return null;
   if (!isHarmless(activity, evidence)) return { words: "Evidence", look: "bg-bad-soft text-bad", edge: "border-l-bad" };
   return { words: evidence ? "Chosen at random" : "In a case", look: "bg-sunken text-soft", edge: "border-l-edge" };
+}
+
+function Lists({ names }: { names: readonly string[] }) {
+  return (
+    <p className="mt-0.5 text-xs text-soft">
+      On {names.length === 1 ? "the list" : "the lists"} {names.join(", ")}
+    </p>
+  );
 }
 
 function Rules({ rules, mark }: { rules: readonly string[]; mark: Mark | null }) {

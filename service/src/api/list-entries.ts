@@ -66,9 +66,10 @@ async function list(services: Services, call: Call<unknown, { prefix?: string }>
   });
 }
 
-// Keys of some types are in lower case.
+// Keys of some types are in lower case, and keys of IPv6 addresses have no `::`.
 function prefixOf({ type }: StoredList, prefix = ""): string {
-  return ["email", "email_domain", "user_agent", "ip"].includes(type) ? prefix.toLowerCase() : prefix;
+  if (type === "ip") return prefix.toLowerCase().replace(/::.*$/, ":");
+  return ["email", "email_domain", "user_agent"].includes(type) ? prefix.toLowerCase() : prefix;
 }
 
 // An entry on an allow list can hide a fraud, so it takes the scope that can change lists.

@@ -50,7 +50,7 @@ function showActivity(row: TimelineRow): ScoredActivity {
     browser?: BrowserFacts;
     source?: string;
   };
-  const { l, r = {} } = JSON.parse(row.decision) as StoredDecision;
+  const { l, r = {}, b } = JSON.parse(row.decision) as StoredDecision;
   const { page_url, page_title, signs } = browser ?? {};
   const { website_account_id, claimed_account_id, session_id, device_id, ip, user_agent, prediction_id, case_id } = row;
   return {
@@ -67,6 +67,7 @@ function showActivity(row: TimelineRow): ScoredActivity {
     score: row.score,
     ...given({ log_odds: l }),
     rules: Object.keys(r),
+    ...given({ lists: b?.slice(1).map(String) }),
     ...given({ prediction_id, case_id }),
   };
 }

@@ -76,6 +76,11 @@ export const ScoredActivity = Type.Object(
       }),
     ),
     rules: Type.Array(Type.String(), { description: "The ids of the rules that fired." }),
+    lists: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "The lists that the activity hit, if any. If one is an allow list, the score may be 1 because of it.",
+      }),
+    ),
     prediction_id: Type.Optional(Type.String({ description: "The id of the decision, if the activity made an occurrence." })),
     case_id: Type.Optional(Type.String({ description: "The case that got this occurrence." })),
     label: Type.Optional(ActivityLabel),
