@@ -28,7 +28,8 @@ create table list_entries (
   revision bigint not null,
   primary key (tenant_id, list_name, key)
 );
-create index list_entries_changed on list_entries (tenant_id, revision);
+-- Engines read changes in this order. Without the last two columns, each page would sort all entries of a revision.
+create index list_entries_changed on list_entries (tenant_id, revision, list_name, key);
 
 -- What was removed, until every engine has seen it. With an empty key, all lists must be read again.
 create table list_removals (

@@ -37,8 +37,8 @@ export async function listChangedEntries(
     select list_name, key, expires_at, revision
     from list_entries
     where tenant_id = ${tenantId}
-      and revision >= ${after.revision}
-      and (revision, list_name, key) > (${after.revision}::bigint, ${after.list_name}::text, ${after.key}::text)
+      and (revision, list_name, key)
+        > (${after.revision}::bigint, ${after.list_name}::text collate "C", ${after.key}::text collate "C")
     order by revision, list_name, key
     limit ${limit}`;
   return database.query<Row & ChangedEntry>({ name: "", text, values });

@@ -7,7 +7,7 @@ import type { EnrichedActivity } from "./scene.ts";
 
 // The values of an event by the type of list in which they are looked up. `keptIp` is the address as the tenant's ip_policy stores
 // it, if that is another text: an entry that was added from a case has that form.
-export type ListedValues = Partial<Record<ListType | "keptIp", string>>;
+type ListedValues = Partial<Record<ListType | "keptIp", string>>;
 export type ListedEvent = { source: Source; values: ListedValues };
 
 type Named = Pick<Activity, "website_account_id" | "device_id" | "ip" | "user_agent" | "attributes"> & Payment;

@@ -9,7 +9,7 @@ type Props = { area: RefObject<HTMLTextAreaElement | null>; text: string; onText
 const shownMax = 8;
 
 // Returns the beginning of a list's name, if the caret is right behind it.
-export function listBegun(before: string): string | null {
+function listBegun(before: string): string | null {
   return /(?:^|[^\w.])lists\.(\w*)$/.exec(before)?.[1] ?? null;
 }
 
