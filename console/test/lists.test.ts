@@ -40,6 +40,8 @@ test("lists: a list is made, an entry is added after its effect was shown, and r
   await page.getByText("No entries yet").waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByRole("cell", { name: "Attack of 14 November" }).waitFor();
+  await page.getByLabel("Kind of bad_addresses").selectOption("Watch");
+  await expect.poll(async () => (await readList(tenant, "bad_addresses")).kind, patience).toBe("watch");
   expect(visitor.complaints).toEqual([]);
 });
 

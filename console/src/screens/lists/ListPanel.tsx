@@ -11,7 +11,7 @@ import { Section } from "../case/Section.tsx";
 import { Entries } from "./Entries.tsx";
 import { EntryDialog } from "./EntryDialog.tsx";
 import { ImportDialog } from "./ImportDialog.tsx";
-import { KindMark } from "./KindMark.tsx";
+import { KindChoice } from "./KindChoice.tsx";
 import { counted, kindFacts, lookupOf, typeNames } from "./words.ts";
 
 type Ask = "add" | "import" | "delete" | null;
@@ -23,7 +23,7 @@ export function ListPanel({ list, onDeleted }: { list: List; onDeleted: () => vo
   const mayAdd = may("update:lists") && (list.kind !== "allow" || may("manage:lists"));
   const close = () => setAsk(null);
   return (
-    <Section title={list.name} aside={<KindMark kind={list.kind} />}>
+    <Section title={list.name} aside={<KindChoice list={list} />}>
       <div className="grid gap-4">
         <div className="grid gap-1 text-sm text-soft">
           {list.description !== "" && <p className="text-ink">{list.description}</p>}

@@ -1,10 +1,10 @@
-import { labels, listKinds, listTypes } from "@casehound/client";
+import { labels, listTypes } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Field, inputLook } from "../../parts/Field.tsx";
 import { FormDialog } from "../../parts/FormDialog.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import { kindFacts, typeNames, type ListKind, type ListType } from "./words.ts";
+import { kindFacts, kindsOf, typeNames, type ListKind, type ListType } from "./words.ts";
 
 const nameForm = /^[a-z][a-z0-9_]{0,63}$/;
 
@@ -13,7 +13,7 @@ export function NewListDialog({ onClose, onMade }: { onClose: () => void; onMade
   const cache = useQueryClient();
   const [type, setType] = useState<ListType>("ip");
   const [kind, setKind] = useState<ListKind>("block");
-  const kinds = listKinds.filter((each) => (type === "text" ? each === "custom" : !(type === "user_agent" && each === "allow")));
+  const kinds = kindsOf(type);
   const chosen = kinds.includes(kind) ? kind : (kinds[0] ?? "custom");
   return (
     <FormDialog

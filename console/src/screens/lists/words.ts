@@ -1,4 +1,4 @@
-import { listTypeFacts, type List, type ListPreview } from "@casehound/client";
+import { listKinds, listTypeFacts, type List, type ListPreview } from "@casehound/client";
 
 export type ListKind = List["kind"];
 export type ListType = List["type"];
@@ -37,6 +37,11 @@ export const examples: Record<ListType, string> = {
   user_agent: "HeadlessChrome",
   text: "gold",
 };
+
+// The kinds that a list of the type can have. Every visitor can choose a user agent, and only rules look up texts.
+export function kindsOf(type: ListType): ListKind[] {
+  return listKinds.filter((each) => (type === "text" ? each === "custom" : !(type === "user_agent" && each === "allow")));
+}
 
 export function nounOf(type: ListType): string {
   return listTypeFacts[type].noun;
