@@ -87,7 +87,7 @@ function adapted(whole: unknown, world: World): unknown {
   if ("score_2" in whole && "cases_per_day" in whole) return without(whole, "cases_per_day");
   if ("status" in whole && "members" in whole) return without(whole, "members", "occurrence_ids");
   if ("labels" in whole) return { labels: (whole.labels as { order_id?: string }[]).map(withoutOrder) };
-  if ("entries" in whole) {
+  if ("entries" in whole && Array.isArray(whole.entries)) {
     const entries = (whole.entries as object[]).map((entry) => ({ ...entry, from_case_id: world.caseIds[0] }));
     return { entries };
   }

@@ -94,6 +94,7 @@ export async function tryFilters(pair: Pair, operation: Operation): Promise<void
     types: "case.opened",
     activity_id: `fraud_report-of-${on.own["website_account_id"] ?? ""}`,
     order_id: `order-${on.word}`,
+    prefix: on.word,
     a: on.own["model_id"] ?? "",
     b: on.own["model_id"] ?? "",
   };
