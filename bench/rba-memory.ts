@@ -6,6 +6,7 @@ import {
   type DeviceFacts,
   type Entity,
   type SessionFacts,
+  type ValueFacts,
 } from "../service/src/detection/entity.ts";
 import { observe } from "../service/src/detection/features.ts";
 import { loginValues } from "../service/src/detection/habits.ts";
@@ -31,6 +32,7 @@ export class LocalMemory {
   readonly #sessions = new Map<string, SessionFacts>();
   readonly #pairs = new Set<string>();
   readonly #logins = new Map<string, number>();
+  readonly #all: ValueFacts = { logins: 0 };
   #total = 0;
   tenantHasBrowser = false;
 
@@ -66,6 +68,7 @@ export class LocalMemory {
       block: null,
       signups: null,
       payment: null,
+      logins: isLogin ? this.#all : null,
       mailbox: null,
       look: null,
       subnet: null,

@@ -130,6 +130,10 @@ export class SmallWorld {
             totals: this.#entity<ValueFacts>("value:payments", { logins: 0 }).facts,
           }
         : null,
+      logins:
+        type.startsWith("login_") && event.source === "server"
+          ? this.#entity<ValueFacts>("value:total", { logins: 0 }).facts
+          : null,
       mailbox: this.#shared("mailbox", named.mailbox, event.at),
       look: this.#shared("look", named.look, event.at),
       subnet: this.#shared("block", named.block, event.at),

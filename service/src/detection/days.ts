@@ -10,8 +10,20 @@ const dayMs = 24 * 60 * 60 * 1000;
 // activities that are known frauds. `fresh`: accounts that were new to the entity. `high`, `higher`: amounts that are 2 and 3
 // standard deviations above the account's mean. `z`: the largest number of deviations. `strange`: accounts that were new to the
 // entity and paid after an unusual log-in. `novel`: instruments that were never seen before. `tested`: those of them that were
-// declined.
-type Column = "n" | "sum" | "declined" | "frauds" | "fresh" | "high" | "higher" | "z" | "strange" | "novel" | "tested";
+// declined. `guessed`: failed log-ins of strangers.
+type Column =
+  | "n"
+  | "sum"
+  | "declined"
+  | "frauds"
+  | "fresh"
+  | "high"
+  | "higher"
+  | "z"
+  | "strange"
+  | "novel"
+  | "tested"
+  | "guessed";
 type Added = Partial<Record<Column, number>>;
 export type Days = { day: number } & Partial<Record<Column, number[]>>;
 
@@ -27,6 +39,7 @@ const columns: readonly Column[] = [
   "strange",
   "novel",
   "tested",
+  "guessed",
 ];
 
 export function newDays(): Days {

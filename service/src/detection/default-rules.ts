@@ -13,9 +13,12 @@ const isStrangeDevice = `(session.began_on_new_device || account.device_is_new |
 // address from which the account has logged in before suggests the owner.
 const isStrangersLogin = `(event.type == "login_failed" || ((account.device_is_new || !device.is_known) && login.ratio >= 0 && (login.history >= 4 || !account.ip_is_known)))`;
 
+// A log-in that is unlike the account's earlier ones. With a short history the ratio says nothing, but a new country does.
+const isFarFromUsual = (ratio: string) => `(login.ratio >= ${ratio} || (login.history < 4 && account.country_is_new))`;
+
 // Raise this in a release that changes a default rule. When the release starts, each tenant gets the new definition of the rules
 // that nobody has edited, as a new version by `system`. Only new tenants get rules that are added here.
-export const defaultsVersion = 6;
+export const defaultsVersion = 7;
 
 // The rules of a new tenant. They were chosen by reasoning and tuned on simulated shops. Once a tenant edits a rule, releases no
 // longer change it.
@@ -56,7 +59,9 @@ const stuffing: DefaultRule[] = [
   {
     rule_id: "stuffing_slow",
     name: "Slow guessing from many addresses",
-    expression: `${isLogin} && account.failed_ips_24h >= 4 && (account.device_is_new || !device.is_known) && ${isStrangersLogin}`,
+    // The owner may mistype the password, or come with a new phone, while somebody guesses. So a failure in a network that the
+    // account uses needs more addresses, and a log-in must be unlike the earlier ones.
+    expression: `${isLogin} && account.failed_ips_24h >= 4 && (account.device_is_new || !device.is_known) && !account.ip_is_known && (account.logins == 0 || (event.type == "login_failed" && (account.failed_ips_24h >= 6 || account.asn_is_new || event.asn == 0)) || (event.type == "login_succeeded" && (${isFarFromUsual("1.5")} || (login.history < 4 && event.country == ""))))`,
     sentence: "Log-ins to one account failed from {account.failed_ips_24h} addresses within a day.",
     label: "Bot",
     weight: 2.8,
@@ -87,6 +92,19 @@ const takeover: DefaultRule[] = [
       "A log-in succeeded after {account.failed_logins_1h} failed log-ins within an hour. New device: {account.device_is_new}.",
     label: "Account Takeover",
     weight: 3,
+    about: "account",
+    state: "on",
+  },
+  {
+    rule_id: "guessed_login",
+    name: "Unusual log-in while passwords are guessed",
+    // Programs that try stolen passwords do not run the page's scripts, so they have no device. If the account's log-ins have
+    // none either, or if the device is new, the log-in must be more unusual.
+    expression: `event.type == "login_succeeded" && tenant.guesses_1d >= 20 && tenant.guesses_ratio >= 5 && !account.ip_is_known && ((account.device_is_missing && ${isFarFromUsual("1")}) || ((account.device_is_new || !device.is_known) && login.ratio >= 3))`,
+    sentence:
+      "An unusual log-in succeeded while strangers guess passwords from many addresses. Failed log-ins of strangers within a day: {tenant.guesses_1d}, far more than usual. The account's usual device is missing: {account.device_is_missing}.",
+    label: "Account Takeover",
+    weight: 2.7,
     about: "account",
     state: "on",
   },

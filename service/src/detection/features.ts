@@ -1,3 +1,4 @@
+import type { RecordedActivity } from "../domain/activity.ts";
 import { hostOf, siteOf } from "../domain/address.ts";
 import { valueRatio } from "./amounts.ts";
 import { never } from "./catalogue.ts";
@@ -14,7 +15,7 @@ import {
   settleHeld,
   shortKey,
 } from "./habits.ts";
-import { observeStrangers } from "./misuse.ts";
+import { countLogin, observeGuesses, observeStrangers } from "./misuse.ts";
 import { observePayment, readFrauds } from "./payments.ts";
 import { ringHash, shortRingHash } from "./ring-hash.ts";
 import { countryNumber, type RingEntry } from "./ring.ts";
@@ -58,10 +59,12 @@ export function observe(scene: Scene): Observed {
   context.login["ratio"] = ratio?.total ?? 0;
   context.login["history"] = ratio?.history ?? 0;
   observeStrangers(context, scene, isNewPayer);
+  observeGuesses(context, scene);
   if (scene.account) learn(scene.account.facts, scene);
   if (scene.account && fresh) learnLogin(scene.account, event, { ratio: fresh, ...noveltyOf(context) });
   context.tenant["has_browser"] = scene.tenantHasBrowser;
   const isShared = fresh !== null && scene.account !== null && countOncePerDay(scene.account.facts, event);
+  if (isShared) countLogin(scene);
   return { context, ratio, isShared };
 }
 
@@ -191,6 +194,7 @@ function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene[
   into["is_fraudulent"] = flags.is_fraudulent;
   into["logins"] = facts.logins;
   into["device_is_new"] = isNew(facts.seen.device, activity.device_id === undefined ? "" : shortKey(activity.device_id));
+  into["device_is_missing"] = isDeviceMissing(facts, activity);
   into["ip_is_known"] = activity.ip !== undefined && Object.hasOwn(facts.seen.ip, shortKey(hostOf(activity.ip)));
   into["country_is_new"] = isNew(facts.seen.country, country);
   into["asn_is_new"] = isNew(facts.seen.asn, asn === 0 ? "" : String(asn));
@@ -205,6 +209,13 @@ function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene[
   into["confirmed_frauds"] = account.confirmed;
   into["false_positives"] = account.falsePositives;
   countWindows(into, windows.account, account.ring, at, except);
+}
+
+// If browsers forget their devices, the account remembers only its last ones, so half of its log-ins are enough.
+function isDeviceMissing({ logins, seen }: AccountFacts, { type, device_id: device }: RecordedActivity): boolean {
+  if (device !== undefined || !type.startsWith("login_") || logins === 0) return false;
+  const named = Object.values(seen.device).reduce((sum, count) => sum + count, 0);
+  return 2 * named >= logins;
 }
 
 // `fresh` is the ratio of this event if it is a log-in. It applies to the rest of the session.

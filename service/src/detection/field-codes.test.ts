@@ -199,6 +199,9 @@ const given = `
 61 tenant.card_tests_ratio
 62 payee.strangers_7d
 63 payee.strangers_ratio_7d
+64 tenant.guesses_1d
+65 tenant.guesses_ratio
+66 account.device_is_missing
 `;
 
 const pairs = given

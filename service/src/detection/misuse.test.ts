@@ -75,3 +75,63 @@ test("misuse: two frauds that are reported at once do not accuse a large payee",
   expect(compiled.test(contextOf({ ...fields, "payee.payments_28d": 500 }, {}))).toBe(true);
   expect(compiled.test(contextOf({ ...fields, "payee.payments_28d": 28_000 }, {}))).toBe(false);
 });
+
+const failed = (n: number, minute: number, more: Partial<Deed> = {}): Deed => ({
+  minute,
+  type: "login_failed",
+  website_account_id: `v-${n}`,
+  ip: `198.51.${n}.1`,
+  ...more,
+});
+const member = (n: number, minute: number): Deed => ({
+  ...failed(n, minute),
+  type: "login_succeeded",
+  device_id: `laptop-${n}`,
+  ip: `192.0.2.${n}`,
+});
+const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+test("misuse: failed log-ins of strangers are counted over all accounts, and compared with twice the usual share of log-ins", () => {
+  const world = new SmallWorld();
+  numbers(10).forEach((n) => world.see(member(n, n)));
+  // A tenth is assumed to be usual: 24 against 2.
+  expect(world.seeAll(numbers(24).map((n) => failed(n, 20 + 10 * n)))).toMatchObject({
+    "tenant.guesses_1d": 24,
+    "tenant.guesses_ratio": 37.64,
+  });
+  expect(world.seeAll([member(3, 300)])).toMatchObject({ "tenant.guesses_1d": 24 });
+  expect(world.seeAll([member(3, 5 * day)])).not.toHaveProperty("tenant.guesses_1d");
+});
+
+test("misuse: owners who mistype their passwords, many failures of one source, and pages do not count as guesses", () => {
+  const world = new SmallWorld();
+  numbers(10).forEach((n) => world.see(member(n, n)));
+  const atHome = numbers(10).map((n) => failed(n, 20 + n, { ip: `192.0.2.${n}` }));
+  const onOwnDevice = numbers(10).map((n) => failed(n, 40 + n, { device_id: `laptop-${n}` }));
+  const onPages = numbers(10).map((n) => failed(n, 50 + n, { origin: "browser" }));
+  expect(world.seeAll([...atHome, ...onOwnDevice, ...onPages])).not.toHaveProperty("tenant.guesses_1d");
+  const oneAddress = world.seeAll(numbers(20).map((n) => failed(n, 100 + n, { ip: "203.0.113.9" })));
+  expect(oneAddress).toMatchObject({ "tenant.guesses_1d": 3 });
+  const oneNetwork = world.seeAll(numbers(30).map((n) => failed(n, 200 + n, { asn: 64_500 })));
+  expect(oneNetwork).toMatchObject({ "tenant.guesses_1d": 13 });
+});
+
+test("misuse: many log-ins to one account do not hide guesses", () => {
+  const world = new SmallWorld();
+  numbers(300).forEach((minute) => world.see(member(1, minute)));
+  expect(world.seeAll(numbers(24).map((n) => failed(n, 301 + n)))).toMatchObject({ "tenant.guesses_ratio": 69.41 });
+});
+
+const login = (minute: number, more: Partial<Deed> = {}): Deed => {
+  return { minute, type: "login_succeeded", website_account_id: "owner", ...more };
+};
+const onLaptop = { device_id: "laptop" };
+const isMissing = (deeds: Deed[]) => "account.device_is_missing" in new SmallWorld().seeAll(deeds);
+
+test("misuse: a log-in without a device is noted only if half of the account's log-ins had one", () => {
+  const half = [login(0), login(1, onLaptop)];
+  expect([isMissing([login(0)]), isMissing(half), isMissing([...half, login(2)])]).toEqual([false, false, true]);
+  expect(isMissing([...half, login(2, { type: "login_failed" })])).toBe(true);
+  expect(isMissing([...half, login(2, { type: "payment" })])).toBe(false);
+  expect(isMissing([...half, login(2), login(3)])).toBe(false);
+});

@@ -3,7 +3,7 @@ import type { Scene } from "./scene.ts";
 import { surprise } from "./shared.ts";
 import { valuesToSet, type RuleContext } from "./vector.ts";
 
-// Signs of misuse that can be seen only in many payments together. A share of the tenant's payments is compared with its usual
+// Signs of misuse that can be seen only in many payments or log-ins together. A share of the tenant's payments is compared with its usual
 // share, so that a large shop, a holiday or a wave of new customers is not suspicious.
 const dayMs = 24 * 60 * 60 * 1000;
 const kept = 30;
@@ -12,6 +12,7 @@ const tolerated = 2;
 // The usual shares that are assumed while little is known. The usual share is never higher than `max`. Otherwise an attack that
 // lasts for weeks would become usual.
 const tests = { usual: 2, of: 20, max: 0.25 };
+const guesses = { usual: 2, of: 20, max: 0.25 };
 const strangers = { usual: 1, of: 10, max: 0.5 };
 // A log-in with at least this log-likelihood ratio is unusual for its account.
 const unusualRatio = 1;
@@ -41,6 +42,38 @@ export function observeTests(context: RuleContext, { event, payment }: Scene): v
   const tested = Math.round(today("tested"));
   context.tenant["card_tests_1d"] = tested;
   context.tenant["card_tests_ratio"] = surprise(tested, tolerated * today("novel") * shareOf(before, tests));
+}
+
+// At most this many failed log-ins of one address, and of one network, are counted within an hour. More than that are an attack
+// from that source, which has rules of its own.
+const guessesMax = { ip: 3, network: 10 };
+
+// Somebody who guesses passwords from many addresses cannot be seen at any of them, nor in any account. But together, the failed
+// log-ins of strangers are far more than usual, compared with the accounts that log in.
+export function observeGuesses(context: RuleContext, { event, logins }: Scene): void {
+  if (!logins) return;
+  const { at, activity } = event;
+  const { account, ip, network } = context;
+  const isOwners = account["ip_is_known"] === true || isKnownDevice(context);
+  const isCounted = Number(ip["failed_logins_1h"]) <= guessesMax.ip && Number(network["failed_logins_1h"]) <= guessesMax.network;
+  const days = (logins.days ??= newDays());
+  if (activity.type === "login_failed" && !isOwners && isCounted) addToDays(days, at, { guessed: 1 });
+  const within = (column: "n" | "guessed", span: number) => sumOfDays(days, column, { at, span });
+  const today = (column: "n" | "guessed") => sumOfDays(days, column, { at, span: 1, isRolling: true });
+  const before = { part: within("guessed", kept) - within("guessed", 2), whole: within("n", kept) - within("n", 2) };
+  const guessed = Math.round(today("guessed"));
+  context.tenant["guesses_1d"] = guessed;
+  context.tenant["guesses_ratio"] = surprise(guessed, tolerated * today("n") * shareOf(before, guesses));
+}
+
+// Call it once a day for each account, so that nobody can hide guesses behind many log-ins to one account.
+export function countLogin({ event, logins }: Scene): void {
+  if (logins) addToDays((logins.days ??= newDays()), event.at, { n: 1 });
+}
+
+// Whether the account has logged in on this device.
+function isKnownDevice({ account, device }: RuleContext): boolean {
+  return device["is_known"] === true && account["device_is_new"] === false && Number(account["logins"]) > 0;
 }
 
 // A payee that receives stolen money is paid for the first time by accounts that a stranger has logged in to. Call this only when

@@ -160,6 +160,18 @@ export const paymentFields: readonly Field[] = [
 // Fields about many payments of the tenant together.
 export const misuseFields: readonly Field[] = [
   number(
+    "64",
+    "tenant.guesses_1d",
+    "Failed log-ins of strangers in 1 day",
+    "Failed log-ins from an address and a device that the account never logged in from, over all accounts of the tenant. Of one address at most 3 are counted within an hour, and of one network at most 10. Only log-ins that a server reports have this field.",
+  ),
+  number(
+    "65",
+    "tenant.guesses_ratio",
+    "Unusually many failed log-ins of strangers",
+    "The log-likelihood ratio of this many failed log-ins of strangers: a higher share of the accounts that log in, compared with twice the usual share. 0 if there are not more than that.",
+  ),
+  number(
     "60",
     "tenant.card_tests_1d",
     "Declined new instruments in 1 day",
@@ -229,6 +241,12 @@ const sinceChange = `In the session; ${never} if it did not change.`;
 
 export const entryFields: readonly Field[] = [
   ...places.flatMap(placeFields),
+  flag(
+    "66",
+    "account.device_is_missing",
+    "Device missing",
+    "A log-in without a device, although at least half of the account's log-ins had one.",
+  ),
   number(
     "3s",
     "account.days_since_last_login",

@@ -43,6 +43,8 @@ export type Scene = {
   session: SessionFacts | null;
   // What a payment names, and all payments of the tenant. Null if the activity is no payment.
   payment: { payee: Entity<SharedFacts> | null; instrument: Entity<SharedFacts> | null; totals: ValueFacts } | null;
+  // All log-ins of the tenant. Null if the activity is no log-in that a server reported.
+  logins: ValueFacts | null;
   // What a sign-up or a log-in shares with those of other accounts, if a server reported it.
   mailbox: Entity<SharedFacts> | null;
   look: Entity<SharedFacts> | null;

@@ -32,6 +32,7 @@ import {
   hasClaim,
   hasNetwork,
   hasSignups,
+  isServerLogin,
   namesIn,
   paymentsName,
   sharedBy,
@@ -153,6 +154,7 @@ export class Memory {
       payment: isPayment(event)
         ? { payee: shared("payee"), instrument: shared("instrument"), totals: this.#value(paymentsName) }
         : null,
+      logins: isServerLogin(event) ? this.#value(totalName) : null,
       mailbox: shared("mailbox"),
       look: shared("look"),
       subnet: shared("block"),

@@ -15,6 +15,7 @@ export const paymentsName = "payments";
 
 const isLogin = ({ type }: RecordedActivity) => type === "login_succeeded" || type === "login_failed";
 export const hasNetwork = ({ activity, network }: EnrichedActivity) => isLogin(activity) && network !== "";
+export const isServerLogin = ({ activity, source }: EnrichedActivity) => isLogin(activity) && source === "server";
 // Somebody with an IPv6 /48 can sign up from a new /64 each time, so the sign-ups of the /48 are counted together.
 export const hasSignups = ({ activity: { type, ip } }: EnrichedActivity) => type === "signup" && ip?.includes(":") === true;
 export const hasBlock = ({ source }: EnrichedActivity) => source === "page";
@@ -45,6 +46,7 @@ export function namesIn(events: EnrichedActivity[], sharedBy: (event: EnrichedAc
     const { website_account_id: account, type } = event.activity;
     if (account !== undefined) add("account", account);
     if (isPayment(event)) add("value", paymentsName);
+    if (isServerLogin(event)) add("value", totalName);
     for (const [kind, name] of Object.entries(sharedBy(event))) add(kind as EntityKind, name);
     if (type !== "login_succeeded") continue;
     for (const name of [totalName, ...sharedNames(event)]) add("value", name);
