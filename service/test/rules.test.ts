@@ -246,6 +246,7 @@ test("PUT thresholds 200: creates the next version, which the engine sees at its
   expect((await tenant.call("GET", "/thresholds")).json.data).toEqual({ ...stored, labels_by_score: {} });
   expect(await findDetection(database, tenant.tenantId)).toEqual({
     models_revision: 0,
+    lists_revision: 0,
     revision: before + 1,
     thresholds: wanted,
   });

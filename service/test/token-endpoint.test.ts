@@ -14,7 +14,7 @@ const formType = "application/x-www-form-urlencoded";
 const everyScope =
   "read:cases read:case update:case read:enduseraccount update:enduseraccount read:enduseraccounts create:enduseraccount " +
   "delete:enduseraccount create:activities import:activities read:labels create:labels read:metrics read:snippet read:tenant update:tenant update:tenant_auth_secret " +
-  "read:events manage:webhooks read:rules manage:rules read:models manage:models read:users manage:users read:clients manage:clients";
+  "read:events manage:webhooks read:rules manage:rules read:lists update:lists manage:lists read:models manage:models read:users manage:users read:clients manage:clients";
 
 type Pairs = [string, string][];
 type Granted = { access_token: string; token_type: string; expires_in: number; scope?: string };

@@ -32,6 +32,7 @@ const tags = [
   { name: "Labels", description: "Which activities turned out to be frauds." },
   { name: "Models", description: "Models that the service trains on labels." },
   { name: "Detection", description: "Rules and thresholds, backtests of drafts, and why a decision was made." },
+  { name: "Lists", description: "Values that are allowed, blocked or watched, and what a value would have hit." },
   { name: "Events", description: "Every change, in order, as a list and as a stream." },
   { name: "Webhooks", description: "Every change, posted to a URL of yours." },
   { name: "Tenant", description: "Your own tenant and its credentials." },
