@@ -164,6 +164,11 @@ const stories: Record<string, Story> = {
     last: { minute: 200 * day + 1, type: "login_succeeded", website_account_id: "a", device_id: "d", known: { onDevice: 1 } },
     features: { "account.days_since_last_login": 200, "device.fraud_share_90d": 1 },
   },
+  "a log-in without the account's device": {
+    deeds: [{ minute: 0, type: "login_succeeded", website_account_id: "a", device_id: "d" }],
+    last: { minute: 1, type: "login_succeeded", website_account_id: "a" },
+    features: { "account.device_is_missing": true },
+  },
 };
 
 function signup(n: number): Deed {
