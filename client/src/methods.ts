@@ -155,13 +155,13 @@ export abstract class OperationMethods {
   removeListEntries(list_name: string, body: Body<"removeListEntries">, options: CallOptions = {}): Answer<"removeListEntries"> {
     return this.call("removeListEntries", { params: { list_name }, body, ...options });
   }
-  /** Add entries from CSV. POST /lists/{list_name}/csv, scope update:lists. */
-  importList(list_name: string, body: Body<"importList">, options: CallOptions = {}): Answer<"importList"> {
-    return this.call("importList", { params: { list_name }, body, ...options });
-  }
   /** Read a list as CSV. GET /lists/{list_name}/csv, scope read:lists. */
   exportList(list_name: string, query: Query<"exportList"> = {}, options: CallOptions = {}): Answer<"exportList"> {
     return this.call("exportList", { params: { list_name }, query, ...options });
+  }
+  /** Add entries from CSV. POST /lists/{list_name}/csv, scope update:lists. */
+  importList(list_name: string, body: Body<"importList">, options: CallOptions = {}): Answer<"importList"> {
+    return this.call("importList", { params: { list_name }, body, ...options });
   }
   /** See what values would have hit. POST /lists/{list_name}/preview, scope read:lists. */
   previewListValues(list_name: string, body: Body<"previewListValues">, options: CallOptions = {}): Answer<"previewListValues"> {

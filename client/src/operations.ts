@@ -247,8 +247,8 @@ export type Operations = {
   listListEntries: { params: { list_name: string }; query: { prefix?: string; limit?: number; cursor?: string }; body: undefined; data: { entries: (ListEntry)[]; next_cursor: string | null } };
   addListEntries: { params: { list_name: string }; query: undefined; body: ListEntryBatch; data: ListEntriesChanged };
   removeListEntries: { params: { list_name: string }; query: undefined; body: ListValues; data: { removed: number } };
-  importList: { params: { list_name: string }; query: undefined; body: ListCsvImport; data: ListCsvImportResult };
   exportList: { params: { list_name: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { csv: string; next_cursor: string | null } };
+  importList: { params: { list_name: string }; query: undefined; body: ListCsvImport; data: ListCsvImportResult };
   previewListValues: { params: { list_name: string }; query: undefined; body: ListPreviewRequest; data: ListPreview };
   listLists: { params: undefined; query: undefined; body: undefined; data: { lists: (List)[] } };
   createList: { params: undefined; query: undefined; body: NewList; data: List };
@@ -348,8 +348,8 @@ export const operations = {
   listListEntries: { method: "GET", path: "/lists/{list_name}/entries", wantsKey: false, isRepeatable: true, items: "entries" },
   addListEntries: { method: "POST", path: "/lists/{list_name}/entries", wantsKey: false, isRepeatable: true },
   removeListEntries: { method: "POST", path: "/lists/{list_name}/entries/remove", wantsKey: false, isRepeatable: true },
-  importList: { method: "POST", path: "/lists/{list_name}/csv", wantsKey: false, isRepeatable: true },
   exportList: { method: "GET", path: "/lists/{list_name}/csv", wantsKey: false, isRepeatable: true },
+  importList: { method: "POST", path: "/lists/{list_name}/csv", wantsKey: false, isRepeatable: true },
   previewListValues: { method: "POST", path: "/lists/{list_name}/preview", wantsKey: false, isRepeatable: true },
   listLists: { method: "GET", path: "/lists", wantsKey: false, isRepeatable: true },
   createList: { method: "POST", path: "/lists", wantsKey: false, isRepeatable: false },

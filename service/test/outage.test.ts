@@ -53,7 +53,7 @@ const close = { status: "CLOSED", case_version: 1 };
 
 // A valid request for each operation in the table.
 function callOperation(tenant: TestTenant, operation: Operation): Promise<Answer> {
-  const ids: Record<string, string> = { rule_id: "a_rule", model_id: "0".repeat(64) };
+  const ids: Record<string, string> = { rule_id: "a_rule", list_name: "a_list", model_id: "0".repeat(64) };
   const path = operation.path.replaceAll(/\{([^}]+)\}/g, (_whole, name: string) => ids[name] ?? randomUUID());
   const body = operation.body && { body: operation.example ?? {} };
   return tenant.call(operation.method, path, { ...body, ...(operation.wantsKey && { key: randomUUID() }) });

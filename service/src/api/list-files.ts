@@ -71,22 +71,6 @@ const path = "/lists/{list_name}";
 
 export const listFileOperations: Operation[] = [
   operation({
-    id: "importList",
-    method: "POST",
-    path: `${path}/csv`,
-    scope: "update:lists",
-    tag: "Lists",
-    summary: "Add entries from CSV",
-    description:
-      "A record with a fault is refused, and does not stop the others. The answer says how many were refused, and why.",
-    body: CsvImport,
-    bodyBytesMax: csvBytesMax,
-    success: { status: 200, description: "What was added and what was refused", schema: CsvImportResult },
-    problems: ["bad-request", "item-not-found", "transaction-contended"],
-    example: { csv: "value,expires_at,reason\n203.0.113.7,2027-01-31,Attack of 14 November\n" },
-    handle: importCsv,
-  }),
-  operation({
     id: "exportList",
     method: "GET",
     path: `${path}/csv`,
@@ -110,6 +94,22 @@ export const listFileOperations: Operation[] = [
     },
     problems: ["bad-request", "item-not-found"],
     handle: exportCsv,
+  }),
+  operation({
+    id: "importList",
+    method: "POST",
+    path: `${path}/csv`,
+    scope: "update:lists",
+    tag: "Lists",
+    summary: "Add entries from CSV",
+    description:
+      "A record with a fault is refused, and does not stop the others. The answer says how many were refused, and why.",
+    body: CsvImport,
+    bodyBytesMax: csvBytesMax,
+    success: { status: 200, description: "What was added and what was refused", schema: CsvImportResult },
+    problems: ["bad-request", "item-not-found", "transaction-contended"],
+    example: { csv: "value,expires_at,reason\n203.0.113.7,2027-01-31,Attack of 14 November\n" },
+    handle: importCsv,
   }),
   operation({
     id: "previewListValues",
