@@ -34,7 +34,7 @@ export function factsSource(): string {
   };
   const lines = Object.entries(facts).map(([name, value]) => `export const ${name} = ${JSON.stringify(value)} as const;`);
   return `// Generated from the service's domain by \`npm run generate\`. Do not edit.
-import type { Case } from "./operations.ts";
+import type { Case } from "./types.ts";
 
 ${lines.join("\n")}
 

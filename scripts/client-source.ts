@@ -24,26 +24,32 @@ type Named = Schema & { $id?: string; patternProperties?: Record<string, Schema>
 
 // Keyed by file name in client/src.
 export function clientSources(): Record<string, string> {
-  return { "operations.ts": operationsSource(), "methods.ts": methodsSource(), "facts.ts": factsSource() };
+  const named = new Map<string, string>();
+  const operationsText = operationsSource(named);
+  return {
+    "operations.ts": operationsText,
+    "types.ts": typesSource(named),
+    "methods.ts": methodsSource(),
+    "facts.ts": factsSource(),
+  };
 }
 
-function operationsSource(): string {
-  const named = new Map<string, string>();
+const banner = "// Generated from the service's table of operations by `npm run generate`. Do not edit.";
+
+// Adds the types that it uses to `named`.
+function operationsSource(named: Map<string, string>): string {
   const entries = operations.map((operation) => `  ${operation.id}: ${signature(operation, named)};`);
+  const words = new Set(entries.join(" ").match(/\w+/g));
+  const used = [...named.keys()].filter((name) => words.has(name));
   const table = operations.map(({ id, method, path, ...rest }) => {
     const isRepeatable = method === "GET" || method === "PUT" || rest.wantsKey === true || repeatable.has(id);
     const items = itemsOf(rest.success.schema);
     const flags = `wantsKey: ${rest.wantsKey === true}, isRepeatable: ${isRepeatable}${items === null ? "" : `, items: "${items}"`}`;
     return `  ${id}: { method: ${JSON.stringify(method)}, path: ${JSON.stringify(path)}, ${flags} },`;
   });
-  const types = [...named].map(([name, text]) => `export type ${name} = ${text};\n`);
-  return `// Generated from the service's table of operations by \`npm run generate\`. Do not edit.
+  return `${banner}
+import type { ${used.join(", ")} } from "./types.ts";
 
-export type Scope = ${union(scopes)};
-
-export type ProblemType = ${union(Object.keys(problems))};
-
-${types.join("\n")}
 export type Operations = {
 ${entries.join("\n")}
 };
@@ -56,8 +62,18 @@ ${table.join("\n")}
 `;
 }
 
+function typesSource(named: Map<string, string>): string {
+  return `${banner}
+
+export type Scope = ${union(scopes)};
+
+export type ProblemType = ${union(Object.keys(problems))};
+
+${[...named].map(([name, text]) => `export type ${name} = ${text};\n`).join("\n")}`;
+}
+
 function methodsSource(): string {
-  return `// Generated from the service's table of operations by \`npm run generate\`. Do not edit.
+  return `${banner}
 import type { Answer, Body, CallOptions, Input, OperationId, Query } from "./call.ts";
 
 export abstract class OperationMethods {
@@ -85,9 +101,7 @@ function methodText({ id, method, path, scope, summary, query, body }: Operation
     "...options",
   ];
   return `  /** ${summary}. ${method} ${path}, scope ${scope}. */
-  ${id}(${typed.join(", ")}): Answer<"${id}"> {
-    return this.call("${id}", { ${given.join(", ")} });
-  }`;
+  ${id}(${typed.join(", ")}): Answer<"${id}"> { return this.call("${id}", { ${given.join(", ")} }); }`;
 }
 
 // A page has one list of items and the cursor of the next page.

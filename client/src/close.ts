@@ -1,5 +1,5 @@
 import type { CallOptions } from "./call.ts";
-import type { Case, CaseChange } from "./operations.ts";
+import type { Case, CaseChange } from "./types.ts";
 import { ProblemError } from "./problem.ts";
 
 // The outcome to close the case with, or null to leave it open.

@@ -1,5 +1,5 @@
 // Generated from the service's domain by `npm run generate`. Do not edit.
-import type { Case } from "./operations.ts";
+import type { Case } from "./types.ts";
 
 export const labels = ["Account Takeover","Bot","Synthetic","Organic"] as const;
 export const dispositions = ["CONFIRMED_FRAUD","FALSE_POSITIVE","INCONCLUSIVE"] as const;

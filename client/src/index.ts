@@ -9,3 +9,4 @@ export type { FollowedEvent } from "./stream.ts";
 export type { Credentials, Hooks } from "./transport.ts";
 export * from "./facts.ts";
 export type * from "./operations.ts";
+export type * from "./types.ts";

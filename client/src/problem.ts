@@ -1,4 +1,4 @@
-import type { ProblemType } from "./operations.ts";
+import type { ProblemType } from "./types.ts";
 
 export type Problem = {
   // Later versions may add types.

@@ -1,4 +1,4 @@
-import type { Event } from "./operations.ts";
+import type { Event } from "./types.ts";
 
 // `reset` means that too many events were missed, so everything read before must be read again.
 export type FollowedEvent = Event | { type: "reset"; last_event_id: number };
