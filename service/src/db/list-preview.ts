@@ -1,20 +1,9 @@
-import type { ListType } from "../domain/list.ts";
+import type { ListedRow, ListType } from "../domain/list.ts";
 import type { ExampleKey } from "../domain/backtest.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { plainArray } from "./postgres/sql.ts";
 
-export type PreviewRow = {
-  id_key: string;
-  score: number;
-  case_id: string | null;
-  origin: string;
-  website_account_id: string | null;
-  device_id: string | null;
-  ip: string | null;
-  user_agent: string | null;
-  document: string;
-  decision: string;
-};
+export type PreviewRow = ListedRow & { id_key: string; score: number; case_id: string | null };
 // The part of the log to search, backwards from `before`.
 export type PreviewSpan = { from: string; before: ExampleKey; limit: number };
 // What rows must contain to be worth looking at: the values themselves, or a part of the stored text.

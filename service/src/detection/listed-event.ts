@@ -1,5 +1,5 @@
 import type { Activity, Payment } from "../domain/activity.ts";
-import type { ListType } from "../domain/list.ts";
+import type { ListedRow, ListType } from "../domain/list.ts";
 import { storedSource, type Source } from "../domain/source.ts";
 import { instrumentSubject } from "../domain/subject.ts";
 import { featureOf } from "./draft.ts";
@@ -37,17 +37,6 @@ function valuesOf(named: Named, { source, country, asn, keptIp }: Derived): List
 export function listedEvent({ activity, source, country, asn }: EnrichedActivity, keptIp: string | undefined): ListedEvent {
   return { source, values: valuesOf(activity, { source, country, asn, keptIp }) };
 }
-
-// A row of the log.
-export type ListedRow = {
-  origin: string;
-  website_account_id: string | null;
-  device_id: string | null;
-  ip: string | null;
-  user_agent: string | null;
-  document: string;
-  decision: string;
-};
 
 // The same values, as the log has them.
 export function listedRow(row: ListedRow): ListedEvent {

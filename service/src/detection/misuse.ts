@@ -3,8 +3,8 @@ import type { Scene } from "./scene.ts";
 import { surprise } from "./shared.ts";
 import { valuesToSet, type RuleContext } from "./vector.ts";
 
-// Signs of misuse that can be seen only in many payments or log-ins together. A share of the tenant's payments is compared with its usual
-// share, so that a large shop, a holiday or a wave of new customers is not suspicious.
+// Signs of misuse that can be seen only in many payments or log-ins together. A share of the tenant's payments is compared with its
+// usual share, so that a large shop, a holiday or a wave of new customers is not suspicious.
 const dayMs = 24 * 60 * 60 * 1000;
 const kept = 30;
 // Twice the usual share can still be chance, or a bank whose cards fail for an hour.
@@ -36,12 +36,9 @@ export function observeTests(context: RuleContext, { event, payment }: Scene): v
   const isTested = event.activity.status === "declined" && sumOfDays(days, "declined", { at, span: kept }) === 0;
   const totals = (payment.totals.days ??= newDays());
   addToDays(totals, at, { novel: isFirst ? 1 : 0, tested: isTested ? 1 : 0 });
-  const within = (column: "novel" | "tested", span: number) => sumOfDays(totals, column, { at, span });
-  const today = (column: "novel" | "tested") => sumOfDays(totals, column, { at, span: 1, isRolling: true });
-  const before = { part: within("tested", kept) - within("tested", 2), whole: within("novel", kept) - within("novel", 2) };
-  const tested = Math.round(today("tested"));
-  context.tenant["card_tests_1d"] = tested;
-  context.tenant["card_tests_ratio"] = surprise(tested, tolerated * today("novel") * shareOf(before, tests));
+  const { count, ratio } = comparedWithUsual(totals, at, { part: "tested", whole: "novel", assumed: tests });
+  context.tenant["card_tests_1d"] = count;
+  context.tenant["card_tests_ratio"] = ratio;
 }
 
 // At most this many failed log-ins of one address, and of one network, are counted within an hour. More than that are an attack
@@ -58,12 +55,22 @@ export function observeGuesses(context: RuleContext, { event, logins }: Scene): 
   const isCounted = Number(ip["failed_logins_1h"]) <= guessesMax.ip && Number(network["failed_logins_1h"]) <= guessesMax.network;
   const days = (logins.days ??= newDays());
   if (activity.type === "login_failed" && !isOwners && isCounted) addToDays(days, at, { guessed: 1 });
-  const within = (column: "n" | "guessed", span: number) => sumOfDays(days, column, { at, span });
-  const today = (column: "n" | "guessed") => sumOfDays(days, column, { at, span: 1, isRolling: true });
-  const before = { part: within("guessed", kept) - within("guessed", 2), whole: within("n", kept) - within("n", 2) };
-  const guessed = Math.round(today("guessed"));
-  context.tenant["guesses_1d"] = guessed;
-  context.tenant["guesses_ratio"] = surprise(guessed, tolerated * today("n") * shareOf(before, guesses));
+  const { count, ratio } = comparedWithUsual(days, at, { part: "guessed", whole: "n", assumed: guesses });
+  context.tenant["guesses_1d"] = count;
+  context.tenant["guesses_ratio"] = ratio;
+}
+
+type Share = { part: "tested" | "guessed"; whole: "novel" | "n"; assumed: typeof tests };
+
+// Counts `part` in the last 24 hours, and compares it with what is usual for that many of `whole`. The last two days do not count
+// as usual.
+function comparedWithUsual(days: Days, at: number, { part, whole, assumed }: Share): { count: number; ratio: number } {
+  const today = (column: Share["part"] | Share["whole"]) => sumOfDays(days, column, { at, span: 1, isRolling: true });
+  const earlier = (column: Share["part"] | Share["whole"]) =>
+    sumOfDays(days, column, { at, span: kept }) - sumOfDays(days, column, { at, span: 2 });
+  const count = Math.round(today(part));
+  const usual = shareOf({ part: earlier(part), whole: earlier(whole) }, assumed);
+  return { count, ratio: surprise(count, tolerated * today(whole) * usual) };
 }
 
 // Call it once a day for each account, so that nobody can hide guesses behind many log-ins to one account.

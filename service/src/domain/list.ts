@@ -54,6 +54,16 @@ export const listTypeFacts: Record<ListType, { noun: string; field: string | nul
 export type ListFacts = { name: string; type: ListType; kind: ListKind; label: FraudLabel };
 // An entry as detection reads it.
 export type ListedKey = { list_name: string; key: string; expires_at: string | null };
+// What a row of the log says about the values that lists hold.
+export type ListedRow = {
+  origin: string;
+  website_account_id: string | null;
+  device_id: string | null;
+  ip: string | null;
+  user_agent: string | null;
+  document: string;
+  decision: string;
+};
 
 const ListName = Type.String({
   pattern: listNamePattern,
@@ -61,7 +71,7 @@ const ListName = Type.String({
 });
 const Kind = Type.Enum([...listKinds], {
   description:
-    "`allow`: activity that hits the list gets score 1, unless it is a fraud report or also hits a block list. `block`: score 5. `watch`: the case says so. `custom`: only rules and policies use it.",
+    "`allow`: activity that hits the list gets score 1, unless it is a fraud report or also hits a block list. `block`: score 5. `watch`: the case says so. `custom`: only rules use it.",
 });
 const Label = Type.Enum([...labels], { description: "The label of cases that a block list opens." });
 const Description = Type.String({ maxLength: 500 });
