@@ -63,7 +63,7 @@ test("score: rules and model are one breakdown, which sums to the number in the 
   expect(visitor.complaints).toEqual([]);
 });
 
-test("score: if a model may not lower a rule's finding, its parts are shown and the sum does not change", async () => {
+test("score: if a model may not lower a rule's score, the part that is held back is shown", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await insertTestModel(tenant, { model: amountModel({ limit: 1000, low: -2 }) });
@@ -71,8 +71,8 @@ test("score: if a model may not lower a rule's finding, its parts are shown and 
   await sendScored(tenant, [paymentOf(5, { website_account_id: "ann" })]);
   await openOnly(visitor);
   const shown = await shownIn(page);
-  expect(shown).toMatchObject({ sum: 300, total: 300, header: 300 });
-  await page.getByText("Not lowered, because a rule fired").waitFor();
+  expect(shown).toMatchObject({ sum: 275, total: 275, header: 275 });
+  await page.getByText("Held back, because a rule fired").waitFor();
 });
 
 test("score: if one activity is in two cases, each case counts only the rules about its subject and shows one score", async () => {

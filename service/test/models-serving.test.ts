@@ -56,7 +56,7 @@ test("models: a running engine applies a new champion or a change of the release
   await makeRule(tenant, "small", { ...draftRule, expression: 'event.type == "payment" && event.value < 9', weight: 2 });
   expect(await logOdds()).toBe(2);
   const id = await insertTestModel(tenant);
-  expect(await logOdds()).toBe(2);
+  expect(await logOdds()).toBe(1.667);
   const { database } = service.current;
   await database.transaction((tx) => saveReleasedRules(tx, tenant.tenantId, ["small"]));
   expect(await logOdds()).toBe(1);

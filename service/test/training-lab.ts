@@ -2,6 +2,7 @@ import type { Database } from "../src/db/postgres/database.ts";
 import { statement } from "../src/db/postgres/sql.ts";
 import { saveLabels, type NewLabelRow } from "../src/db/labels.ts";
 import { timeOf } from "../src/domain/activity.ts";
+import { defaultThresholds } from "../src/domain/rule.ts";
 import type { LabelledDecision } from "../src/detection/model/dataset.ts";
 import type { TrainingJob } from "../src/engine/training-work.ts";
 import { decisionText, insertDecided } from "./decided.ts";
@@ -83,5 +84,5 @@ export async function labelAs(tenant: Labelled, said: Said[]): Promise<void> {
 
 export function jobFor(tenant: TestTenant, more: Partial<TrainingJob> = {}): TrainingJob {
   const asOf = new Date().toISOString();
-  return { tenantId: tenant.tenantId, moment: "value", asOf, threshold: 2.5, released: [], ...more };
+  return { tenantId: tenant.tenantId, moment: "value", asOf, thresholds: defaultThresholds, released: [], ...more };
 }

@@ -181,7 +181,7 @@ export const modelOperations: Operation[] = [
     tag,
     summary: "Set which rules a model may overrule",
     description:
-      "A model may raise a score even if no rule fired. It may lower a score only if every rule that fired is released.",
+      "A model may raise a score even if no rule fired. It may lower the score that rules give only if every rule that fired is released.",
     body: ModelSettings,
     success: { status: 200, description: "The settings after the change", schema: ModelSettings },
     problems: ["transaction-contended"],

@@ -65,21 +65,40 @@ test("model: raises the score by itself, and says so in the decision and in the 
   });
 });
 
-test("model: lowers what the rules found only if every rule that fired is released", () => {
+test("model: lowers the score that the rules give only if every rule that fired is released", () => {
   const set = ruleSet(active({ rule_id: "one", weight: 2 }), active({ rule_id: "two", weight: 1 }));
   const judged = (released: string[]) => judgeBy(payment(), set, null, serving(lowering, { released })).logOdds;
-  expect([judged([]), judged(["one"]), judged(["one", "two"])]).toEqual([3, 3, -1]);
+  expect([judged([]), judged(["one"]), judged(["one", "two"])]).toEqual([2.667, 2.667, -1]);
   expect(judgeBy(payment(), ruleSet(), null, serving(lowering)).logOdds).toBe(-4);
+});
+
+test("model: if it may not lower the score, it still puts what the same rules found in order", () => {
+  const judged = (value: number, weight: number) => {
+    const set = ruleSet(active({ rule_id: "one", weight }));
+    return judgeBy(payment(), set, null, serving([{ value, cover: 1 }]));
+  };
+  const parts = [0, -0.1, -1, -2, -5, -9, -40];
+  const verdicts = parts.map((part) => judged(part, 2.7));
+  expect(verdicts.map(({ score }) => score)).toEqual(parts.map(() => 3));
+  expect(verdicts.map(({ logOdds }) => logOdds)).toEqual([2.7, 2.691, 2.634, 2.6, 2.558, 2.537, 2.51]);
+  assert(
+    property(double({ min: -50, max: 9, noNaN: true }), integer({ min: 0, max: 9999 }), (part, weight) => {
+      const alone = judgeBy(payment(), ruleSet(active({ rule_id: "one", weight: weight / 1000 })), null);
+      const { score, logOdds } = judged(part, weight / 1000);
+      expect(score).toBeGreaterThanOrEqual(alone.score);
+      if (part <= 0) expect(logOdds).toBeLessThanOrEqual(alone.logOdds);
+    }),
+  );
 });
 
 test("model: what the model may not subtract because of a rule is shown as a separate part", () => {
   const rule = active({ rule_id: "one", weight: 2 });
   const verdict = judgeBy(payment(), ruleSet(rule), null, serving(lowering));
   const explained = explainedBy(decisionText(verdict, payment()), serving(lowering), [rule]);
-  expect(explained).toMatchObject({ log_odds: 2, recomputed: { log_odds: 2 }, model: { log_odds: 0 } });
+  expect(explained).toMatchObject({ log_odds: 1.334, recomputed: { log_odds: 1.334 }, model: { log_odds: -0.666 } });
   expect(explained.model?.contributions).toEqual([
     { name: "event.value", plain_name: "Amount", log_odds: -4 },
-    { name: "model.held", plain_name: "Not lowered, because a rule fired", log_odds: 4 },
+    { name: "model.held", plain_name: "Held back, because a rule fired", log_odds: 3.334 },
   ]);
 });
 

@@ -12,7 +12,7 @@ export const partWords: Record<string, string> = {
   [partNames.base]: "Usual risk of this kind of activity",
   [partNames.rules]: "Adjustment of the rules' weight",
   [partNames.other]: "All other fields",
-  [partNames.held]: "Not lowered, because a rule fired",
+  [partNames.held]: "Held back, because a rule fired",
 };
 
 const partTexts: Record<string, string> = {

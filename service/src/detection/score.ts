@@ -5,7 +5,7 @@ import type { LoginRatio } from "./entity.ts";
 import { blockRule, isListRuleId, listRuleId } from "./list-rules.ts";
 import { readOfList } from "./list-view.ts";
 import type { Lists } from "./lists.ts";
-import { noModels, rate, ratedMoment, thousandths, type ServedModel, type Serving } from "./model/serving.ts";
+import { heldPart, noModels, rate, ratedMoment, thousandths, type ServedModel, type Serving } from "./model/serving.ts";
 import { isSensitive, isValue } from "./scene.ts";
 import type { compileSentence } from "./sentence.ts";
 import { packed, type RuleContext } from "./vector.ts";
@@ -65,7 +65,13 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
   const { revision, thresholds } = set;
   const blocked = blockedBy(context, thresholds);
   const accusing = [...blocked, ...fired];
-  const { model, challenger } = rateByModels(context, { serving: set.serving ?? noModels, source, fired: accusing, rules });
+  const { model, challenger } = rateByModels(context, {
+    serving: set.serving ?? noModels,
+    source,
+    fired: accusing,
+    rules,
+    thresholds,
+  });
   const logOdds = rounded(rules + (model?.part ?? 0) + sumOfWeights(blocked));
   return {
     source,
@@ -101,17 +107,20 @@ export function isListRule({ rule }: ActiveRule): boolean {
   return isListRuleId(rule.rule_id);
 }
 
-type ToRate = { serving: Serving; source: Source; fired: ActiveRule[]; rules: number };
+type ToRate = { serving: Serving; source: Source; fired: ActiveRule[]; rules: number; thresholds: Thresholds };
 
-function rateByModels(context: RuleContext, { serving, source, fired, rules }: ToRate): Pick<Verdict, "model" | "challenger"> {
+function rateByModels(
+  context: RuleContext,
+  { serving, source, fired, rules, thresholds }: ToRate,
+): Pick<Verdict, "model" | "challenger"> {
   const moment = ratedMoment(context, source);
   const champion = moment && serving.champions[moment];
   const challenger = moment && serving.challengers[moment];
-  // A rule is somebody's decision. A model that has learned otherwise may overrule it only if the tenant says so.
+  // A rule is somebody's decision. A model that has learned otherwise may lower the rule's score only if the tenant says so.
   const mayLower = fired.every(({ rule }) => serving.released.has(rule.rule_id));
   const partOf = (served: ServedModel) => {
-    const part = thousandths(rate(served, context, rules) - rules);
-    return part < 0 && !mayLower ? 0 : part;
+    const part = rate(served, context, rules) - rules;
+    return mayLower ? thousandths(part) : heldPart(part, rules, thresholds);
   };
   return {
     model: champion ? { served: champion, rules, part: partOf(champion) } : null,

@@ -231,7 +231,7 @@ export const ModelSettings = Type.Object(
   {
     released_rules: Type.Array(Type.String({ pattern: ruleIdPattern }), {
       maxItems: rulesMax,
-      description: "The rules whose findings a model may lower. Findings of other rules are never lowered.",
+      description: "The rules whose scores a model may lower. Scores that other rules give are never lowered.",
     }),
   },
   { additionalProperties: false, $id: "ModelSettings" },

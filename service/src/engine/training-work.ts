@@ -4,6 +4,7 @@ import { compare, offsetFor, type Compared } from "../detection/model/comparison
 import { Dataset, modelFields, readDecision, Thinned } from "../detection/model/dataset.ts";
 import { encodeModel } from "../detection/model/format.ts";
 import { forestOf, sumOfTrees, type Forest } from "../detection/model/predict.ts";
+import { heldPart } from "../detection/model/serving.ts";
 import { profileOf } from "../detection/model/profile.ts";
 import type { TrainingSample } from "../detection/model/sample.ts";
 import { probabilityOf, startOf } from "../detection/model/prior.ts";
@@ -11,14 +12,14 @@ import { limitsFor, train, trainingLimits, type TrainingLimits } from "../detect
 import { fieldsIn, type Model } from "../detection/model/trees.ts";
 import type { Moment } from "../domain/label.ts";
 import { maturityMs } from "../domain/maturity.ts";
+import type { Thresholds } from "../domain/rule.ts";
 import { fraudsMin, type Comparison, type Figures, type RunProgress } from "../domain/model.ts";
 
 export type TrainingJob = {
   tenantId: string;
   moment: Moment;
   asOf: string;
-  // The threshold of score 3.
-  threshold: number;
+  thresholds: Thresholds;
   released: string[];
   chunkRows?: number;
 };
@@ -108,7 +109,10 @@ async function measure(
   if (rated.filter(({ isFraud }) => isFraud).length < heldOutFraudsMin) return none;
   const offset = placeOf(rated, job);
   onProgress({ phase: "measuring", percent: 45 });
-  return { comparison: compare(comparedAt(rated, offset), { from: split, until, threshold: job.threshold }), offset };
+  return {
+    comparison: compare(comparedAt(rated, offset, job), { from: split, until, threshold: job.thresholds.score_3 }),
+    offset,
+  };
 }
 
 // Returns the start of the held-out days: the last quarter of the time since the first fraud, within limits.
@@ -168,7 +172,8 @@ function raterOf({ prior, trees }: Model): (values: Float32Array, rules: number)
 }
 
 // Returns the offset that gives as many cases a day as there are now.
-function placeOf(rated: readonly RatedRow[], { threshold }: TrainingJob): number {
+function placeOf(rated: readonly RatedRow[], { thresholds }: TrainingJob): number {
+  const threshold = thresholds.score_3;
   const days = new Set(rated.map(({ day }) => day)).size;
   const alerts = new Map<string, number>();
   for (const row of rated) if (row.before >= threshold) alerts.set(`${row.day} ${row.account}`, row.weight);
@@ -180,10 +185,11 @@ async function offsetOn(reader: Queryable, job: TrainingJob, rated: { model: Mod
   return placeOf(await rateRows(reader, job, rated), job);
 }
 
-function comparedAt(rated: readonly RatedRow[], offset: number): Compared[] {
+function comparedAt(rated: readonly RatedRow[], offset: number, { thresholds }: TrainingJob): Compared[] {
   return rated.map(({ score, isHeld, rules, ...row }) => {
     const placed = score + offset;
-    return { ...row, chance: probabilityOf(score), model: isHeld ? Math.max(rules, placed) : placed };
+    const model = isHeld ? rules + heldPart(placed - rules, rules, thresholds) : placed;
+    return { ...row, chance: probabilityOf(score), model };
   });
 }
 

@@ -96,7 +96,7 @@ export async function workRun(options: TrainingOptions, claimed: ClaimedRun, sig
 async function jobOf({ database, clock }: TrainingOptions, { tenant_id, moment }: ClaimedRun): Promise<TrainingJob> {
   const { thresholds } = await findDetection(database, tenant_id);
   const released = await findReleasedRules(database, tenant_id);
-  return { tenantId: tenant_id, moment, asOf: clock.now(), threshold: thresholds.score_3, released };
+  return { tenantId: tenant_id, moment, asOf: clock.now(), thresholds, released };
 }
 
 // Returns null if it was stopped, by the signal or because another process has taken over the run.

@@ -1,5 +1,6 @@
 import type { Moment } from "../../domain/label.ts";
 import { momentOf } from "../../domain/moment.ts";
+import type { Thresholds } from "../../domain/rule.ts";
 import type { FeatureValue } from "../catalogue.ts";
 import { findPlaceOf, type FieldSlot, type RuleContext } from "../vector.ts";
 import { explain, explainerOf, type Explainer } from "./explain.ts";
@@ -21,8 +22,8 @@ export type ServedModel = {
   explainer: () => Explainer;
 };
 
-// The models of a tenant. A challenger rates events too, but its rating is only stored. `released`: the rules whose findings a
-// model may lower.
+// The models of a tenant. A challenger rates events too, but its rating is only stored. `released`: the rules whose scores a model
+// may lower.
 export type Serving = {
   champions: Partial<Record<Moment, ServedModel>>;
   challengers: Partial<Record<Moment, ServedModel>>;
@@ -72,6 +73,18 @@ export function numberOf(value: FeatureValue | object | undefined): number {
 // Returns the log-odds that the model gives to an event. `rules` is the sum of the rules and the log-in ratio.
 export function rate(served: ServedModel, context: RuleContext, rules: number): number {
   return startOf(served.model.prior, rules) + sumOfTrees(served.forest, vectorIn(served, context));
+}
+
+// A model whose part is this far below zero uses half of the room that it has within a score.
+const halfOfRoom = 2;
+
+// Returns the part of a model that may not lower the score of the rules. Within that score it may still put one event before
+// another. Otherwise all events for which the same rule fired would have the same log-odds.
+export function heldPart(part: number, rules: number, { score_2, score_3, score_4, score_5 }: Thresholds): number {
+  const least = [score_5, score_4, score_3, score_2].find((threshold) => rules >= threshold);
+  if (part >= 0 || least === undefined) return thousandths(part);
+  // Rounded up, so that the sum does not fall below the threshold.
+  return Math.ceil(((rules - least) * 1000 * part) / (halfOfRoom - part)) / 1000 || 0;
 }
 
 export type ModelPart = [name: string, logOdds: number];
