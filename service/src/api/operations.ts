@@ -1,5 +1,6 @@
 import { accountOperations } from "./accounts.ts";
 import { activityOperations } from "./activities.ts";
+import { assessmentOperations } from "./assessments.ts";
 import { backtestOperations } from "./backtests.ts";
 import { caseOperations } from "./cases.ts";
 import { clientOperations } from "./clients.ts";
@@ -35,6 +36,7 @@ export const operations: readonly Operation[] = [
   ...overviewOperations,
   ...accountOperations,
   ...activityOperations,
+  ...assessmentOperations,
   ...importOperations,
   ...labelOperations,
   ...ruleOperations,

@@ -164,12 +164,13 @@ export async function listWaitingDays(database: Queryable, tenantId: string): Pr
 
 type Origin = RecordedActivity["origin"];
 export type ParcelKey = { is_browser: boolean; received_at: string; parcel_id: string };
-export type ParcelRow = ParcelKey & { parcel: Buffer };
+export type ParcelRow = ParcelKey & { is_urgent: boolean; parcel: Buffer };
 
 // How many activities to take. With `only`, the other origin is left alone.
 export type Claim = { size: number; only?: Origin; alongMax?: number };
 
-// Takes activities out of the inbox, oldest first: those from servers, or those from browsers if there are none from servers.
+// Takes activities out of the inbox, oldest first: those from servers, or those from browsers if there are none from servers. Of
+// those from servers, activity whose sender waits for the verdict comes first.
 // Anybody can send events as a browser, so a flood of them must not delay what a server reports, not even by sharing its
 // transaction. But if at most `alongMax` activities from browsers are waiting, they are taken too, so that the events of one
 // visit are scored in order of time, whether a page or a server sent them. Rows are deleted by ctid, because the plan of a join
@@ -186,14 +187,26 @@ export async function claimActivities(
   const browserMax = only === "server" ? 0 : batchMax;
   const rows = await tx.query<ParcelRow>(sql`
     with waiting as (
-      select o.*, sum(o.events) over (partition by o.is_browser order by o.received_at, o.parcel_id) - o.events as before
-      from unnest(array[false, true]) as k (is_browser)
-      cross join lateral (
-        select ctid, is_browser, received_at, parcel_id, events
-        from inbox
-        where tenant_id = ${tenantId} and is_browser = k.is_browser
-        order by received_at, parcel_id
-        limit ${batchMax}
+      select o.*,
+        sum(o.events) over (partition by o.is_browser order by not o.is_urgent, o.received_at, o.parcel_id) - o.events as before
+      from (
+        (
+          select ctid, is_browser, is_urgent, received_at, parcel_id, events
+          from inbox
+          where tenant_id = ${tenantId} and is_urgent
+          order by received_at, parcel_id
+          limit ${batchMax}
+        )
+        union all
+        select o.*
+        from unnest(array[false, true]) as k (is_browser)
+        cross join lateral (
+          select ctid, is_browser, is_urgent, received_at, parcel_id, events
+          from inbox
+          where tenant_id = ${tenantId} and is_browser = k.is_browser and not is_urgent
+          order by received_at, parcel_id
+          limit ${batchMax}
+        ) as o
       ) as o
     ),
     server as (
@@ -217,11 +230,11 @@ export async function claimActivities(
     gone as (
       delete from inbox
       where ctid = any(array(select ctid from server union all select ctid from browser))
-      returning is_browser, received_at, parcel_id, parcel
+      returning is_browser, is_urgent, received_at, parcel_id, parcel
     )
-    select is_browser, received_at, parcel_id, parcel
+    select is_browser, is_urgent, received_at, parcel_id, parcel
     from gone
-    order by is_browser, received_at, parcel_id`);
+    order by is_browser, not is_urgent, received_at, parcel_id`);
   const claimed = rows.flatMap((row) => unpackParcel(row.parcel));
   const last = rows.at(-1);
   if (last && isSmall && claimed.length > batchMax) {
@@ -239,17 +252,32 @@ export async function claimOldest(tx: Queryable, tenantId: string, only: Origin)
   const [row] = await tx.query<ParcelRow>(sql`
     delete from inbox as i
     using (
-      select is_browser, received_at, parcel_id
-      from inbox
-      where tenant_id = ${tenantId} and is_browser = ${only === "browser"}
-      order by received_at, parcel_id
+      select *
+      from (
+        (
+          select is_browser, is_urgent, received_at, parcel_id
+          from inbox
+          where tenant_id = ${tenantId} and is_urgent and is_browser = ${only === "browser"}
+          order by received_at, parcel_id
+          limit 1
+        )
+        union all
+        (
+          select is_browser, is_urgent, received_at, parcel_id
+          from inbox
+          where tenant_id = ${tenantId} and is_browser = ${only === "browser"} and not is_urgent
+          order by received_at, parcel_id
+          limit 1
+        )
+      ) as first
+      order by not is_urgent
       limit 1
     ) as oldest
     where i.tenant_id = ${tenantId}
       and i.is_browser = oldest.is_browser
       and i.received_at = oldest.received_at
       and i.parcel_id = oldest.parcel_id
-    returning i.is_browser, i.received_at, i.parcel_id, i.parcel`);
+    returning i.is_browser, i.is_urgent, i.received_at, i.parcel_id, i.parcel`);
   if (!row) return null;
   const { received_at, parcel_id: id_key } = row;
   const activities = readable(row.parcel);

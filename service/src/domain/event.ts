@@ -14,6 +14,7 @@ const eventTypes = {
   "account.created": { webhook: "An account is created", deed: "Created the account" },
   "account.updated": { webhook: "An account's flags change" },
   "account.erased": { webhook: "An account is erased", deed: "Erased the account" },
+  "activity.decided": { webhook: "A decision differs from the answer that was given before it", deed: "Decided" },
   "tenant.secret_rotated": {},
   "tenant.identity_secret_rotated": {},
   "tenant.updated": {},
@@ -68,7 +69,7 @@ export type DomainEvent = {
   occurred_at: string;
   actor: string;
   resource: {
-    type: "case" | "end_user_account" | "tenant" | "rule" | "user" | "client" | "webhook" | "model";
+    type: "case" | "end_user_account" | "activity" | "tenant" | "rule" | "user" | "client" | "webhook" | "model";
     id: string;
     version?: number;
   };
@@ -91,7 +92,7 @@ export const LoggedEvent = Type.Object(
     resource: Type.Object(
       {
         type: Type.String({
-          description: "`case`, `end_user_account`, `rule`, `tenant`, `user`, `client`, `webhook` or `model`.",
+          description: "`case`, `end_user_account`, `activity`, `rule`, `tenant`, `user`, `client`, `webhook` or `model`.",
         }),
         id: Type.String(),
         version: Type.Optional(

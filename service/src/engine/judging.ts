@@ -1,6 +1,6 @@
 import type { RuleSubject } from "../db/rules.ts";
 import { observe } from "../detection/features.ts";
-import { findingsOf, type Found } from "../detection/finding.ts";
+import { evidenceOf, findingsOf, type Found } from "../detection/finding.ts";
 import { leadsOf, type Lead, type Observed } from "../detection/leads.ts";
 import { ringHash } from "../detection/ring-hash.ts";
 import type { EnrichedActivity, Scene } from "../detection/scene.ts";
@@ -26,7 +26,10 @@ export type Judged = {
   decision: string;
   hits: Hit[];
   found: Found[];
+  // Set if the sender waits for the verdict.
+  evidence?: Evidence;
 };
+export type Evidence = { logOdds: number } & ReturnType<typeof evidenceOf>;
 type Hit = Omit<RuleSubject, "hits"> & { day: string };
 
 // An event that is suspicious enough for a case. Its judgement waits for the outcomes of look-alikes, which are read once for the
@@ -80,6 +83,9 @@ export function judgeOne(
       decision: decisionText(verdict, context, decided),
       hits: hitsOf(verdict, observed, campaigns),
       found,
+      ...(activity.prediction_id !== undefined && {
+        evidence: { logOdds: decided.logOdds, ...evidenceOf(decided, observed, nowMs) },
+      }),
     };
   };
   const leads = leadsOf(verdict, observed);

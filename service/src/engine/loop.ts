@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { Semaphore } from "../concurrency/semaphore.ts";
 import { analyzeActivity, makePartition, isDayMissing } from "../db/activities.ts";
 import { listTenantsImporting } from "../db/history.ts";
 import { listTenantsWithWork, listWaitingDays, type TenantWork } from "../db/inbox.ts";
@@ -15,7 +16,8 @@ const faultMs = 1_000;
 const analyzeFirst = 2_000;
 const analyzeFactor = 5;
 
-type LoopOptions = { detector: Detector; log: Logger; onPass: (pass: Pass) => void };
+// `turns`: the turns that the batches of this process take, so that urgent batches and others alternate.
+type LoopOptions = { detector: Detector; log: Logger; onPass: (pass: Pass) => void; turns?: Semaphore };
 
 // A turn scores server activity first: one batch of each tenant that has some. Then it scores page activity for a short time, one
 // batch per tenant. So a flood of page events delays server activity only by that time, and a flood from one tenant does not
@@ -27,10 +29,12 @@ export class Engine extends Worker {
   #pagesMax = pagesMaxFirst;
   // The tenant whose page activity was scored last. The next turn continues after it.
   #pagedTenant = "";
+  readonly #turns: Semaphore;
 
   constructor(options: LoopOptions) {
     super();
     this.#options = options;
+    this.#turns = options.turns ?? new Semaphore({ atOnceOfOneMax: 1 });
   }
 
   protected async turn(): Promise<number> {
@@ -82,7 +86,8 @@ export class Engine extends Worker {
     if (this.signal.aborted) return 0;
     const { detector, log } = this.#options;
     // A failure for one tenant must not hold up the next.
-    const passes = await score(detector).catch((error: unknown) => {
+    const scoring = this.#turns.run(tenantId, () => score(detector));
+    const passes = await scoring.catch((error: unknown) => {
       this.#failed(total, error, tenantId);
       return [];
     });
