@@ -1,0 +1,129 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { Value } from "typebox/value";
+import { afterAll, expect, test } from "vitest";
+import { Assessment } from "../src/domain/assessment.ts";
+import { blocksOf, repository } from "./guide.ts";
+import { TestTenant, useService } from "./harness.ts";
+import { freePort } from "./launch.ts";
+import { findNginx } from "./nginx.ts";
+import { eventually, useProcesses } from "./process.ts";
+
+const page = "decide-at-log-in";
+const service = useService();
+const processes = useProcesses();
+const stops: (() => void)[] = [];
+afterAll(() => {
+  for (const stop of stops) stop();
+});
+
+// Packages that the examples import, from the repository.
+const packages = ["@casehound/client", "express", "fastify"];
+
+// Saves an example of the guide under the name in its first line, and starts it.
+async function startExample(tenant: TestTenant, name: string): Promise<number> {
+  const code = blocksOf(page, "js").find((block) => block.startsWith(`// ${name}\n`)) ?? "";
+  const folder = processes.folder();
+  mkdirSync(join(folder, "node_modules/@casehound"), { recursive: true });
+  for (const each of packages) symlinkSync(join(repository, "node_modules", each), join(folder, "node_modules", each));
+  writeFileSync(join(folder, name), code);
+  const port = await freePort();
+  const env = {
+    PORT: String(port),
+    CASEHOUND_URL: service.current.url,
+    CASEHOUND_TENANT: tenant.slug,
+    CASEHOUND_CLIENT_ID: tenant.clientId,
+    CASEHOUND_CLIENT_SECRET: tenant.clientSecret,
+  };
+  const child = spawn(process.execPath, [name], { cwd: folder, env });
+  stops.push(() => child.kill("SIGKILL"));
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+  await eventually(() => expect(printed).toContain("listening"));
+  return port;
+}
+
+async function post(port: number, path: string, body: unknown): Promise<{ status: number; json: Record<string, unknown> }> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+}
+
+async function block(tenant: TestTenant, account: string): Promise<void> {
+  const path = `/enduseraccounts/${account}`;
+  await eventually(async () => {
+    expect((await tenant.call("PUT", path, { body: { is_blocked: true } })).status).toBe(200);
+  });
+}
+
+test("guide: the Express log-in lets people in, and answers a blocked account like a wrong password", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const port = await startExample(tenant, "login.mjs");
+  const right = { name: "ada", password: "correct horse" };
+  expect(await post(port, "/login", right)).toEqual({ status: 200, json: { next: "home" } });
+  const wrong = await post(port, "/login", { ...right, password: "x" });
+  expect(wrong.status).toBe(401);
+  expect((await post(port, "/login", { name: "nobody", password: "x" })).status).toBe(401);
+  await block(tenant, "ada");
+  expect(await post(port, "/login", right)).toEqual(wrong);
+  const listed = await tenant.call("GET", "/activities");
+  const { activities }: { activities: { type: string }[] } = listed.json.data;
+  const types = activities.map(({ type }) => type);
+  expect(types.toSorted()).toEqual(["login_failed", "login_failed", "login_succeeded", "login_succeeded"]);
+});
+
+test("guide: the Fastify checkout takes payments, repeats the verdict of an order, and declines a blocked account", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const port = await startExample(tenant, "checkout.mjs");
+  const order = { orderId: "1", account: "ada", amount: 20, card: "card-1", placedAt: new Date().toISOString() };
+  const paid = { status: 200, json: { state: "paid" } };
+  expect(await post(port, "/checkout", order)).toEqual(paid);
+  await block(tenant, "ada");
+  expect(await post(port, "/checkout", order)).toEqual(paid);
+  expect(await post(port, "/checkout", { ...order, orderId: "2" })).toEqual({ status: 402, json: { state: "declined" } });
+});
+
+test("guide: nginx asks the gate, passes requests on, and shows blocked accounts another page", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const gate = await startExample(tenant, "gate.mjs");
+  const application = createServer((_request, response) => response.end("the application")).listen(0, "127.0.0.1");
+  stops.push(() => application.close());
+  const port = await freePort();
+  const behind = (application.address() as AddressInfo).port;
+  const [server = ""] = blocksOf(page, "nginx");
+  const own = server
+    .replace("127.0.0.1:8000", `127.0.0.1:${port}`)
+    .replace("127.0.0.1:8001", `127.0.0.1:${behind}`)
+    .replace("127.0.0.1:3001", `127.0.0.1:${gate}`);
+  const folder = processes.folder();
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`);
+  writeFileSync(
+    join(folder, "nginx.conf"),
+    `daemon off; pid ${folder}/pid; error_log stderr; events {} http { access_log off; ${temporary.join(" ")} ${own} }`,
+  );
+  const nginx = spawn(findNginx(), ["-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")], { stdio: "inherit" });
+  stops.push(() => nginx.kill("SIGTERM"));
+  const basic = Buffer.from("ada:x").toString("base64");
+  const ask = () =>
+    fetch(`http://127.0.0.1:${port}/account/x`, {
+      // nginx reads the account from here. A header that the visitor adds does not count.
+      headers: { authorization: `Basic ${basic}`, "x-account": "somebody-else" },
+      redirect: "manual",
+    });
+  const passed = await eventually(ask);
+  expect([passed.status, await passed.text()]).toEqual([200, "the application"]);
+  await block(tenant, "ada");
+  const blocked = await ask();
+  expect([blocked.status, await blocked.text()]).toEqual([403, "Please contact us.\n"]);
+  const accounts = await tenant.call("GET", "/enduseraccounts");
+  const { end_user_accounts }: { end_user_accounts: unknown[] } = accounts.json.data;
+  expect(end_user_accounts).toHaveLength(1);
+});
+
+test("guide: the shown answer has the documented form", () => {
+  const [shown = "{}"] = blocksOf(page, "json");
+  expect(Value.Errors(Assessment, (JSON.parse(shown) as { data: unknown }).data)).toEqual([]);
+});
