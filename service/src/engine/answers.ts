@@ -3,7 +3,7 @@ import type { Flags } from "../db/accounts.ts";
 import type { Assessment } from "../domain/assessment.ts";
 import { decidedEvent } from "../domain/assessment.ts";
 import type { DomainEvent } from "../domain/event.ts";
-import { actionOf, defaultPolicy, momentOf, type PolicyDefinition } from "../domain/policy.ts";
+import { actionOf, momentOf, type PolicyDefinition } from "../domain/policy.ts";
 import type { Batch, CaseWork } from "./cases.ts";
 import type { Judged } from "./judging.ts";
 
@@ -23,7 +23,7 @@ export function answerTo(
   const { activity, score, evidence } = judged;
   const { prediction_id, website_account_id: account } = activity;
   if (prediction_id === undefined || !evidence) return null;
-  const lists: string[] = [];
+  const lists = listsIn(judged.decision);
   const isBlocked = flags.get(account ?? "")?.is_blocked ?? false;
   const { action, would_be } = actionOf(policy, { moment: momentOf(activity), score, labels: evidence.labels, lists, isBlocked });
   return {
@@ -47,20 +47,28 @@ export function answerTo(
   };
 }
 
-export async function findPolicy(): Promise<PolicyDefinition> {
-  return defaultPolicy;
+// The names of the lists that the activity hit, as the decision stores them.
+function listsIn(decision: string): string[] {
+  if (!decision.includes('"b":[')) return [];
+  const { b: [, ...names] = [0] } = JSON.parse(decision) as { b?: [revision: number, ...names: string[]] };
+  return names;
 }
 
-type Decided = { judged: Judged[]; cases: CaseWork; flags: ReadonlyMap<string, Flags>; isLocal: (id_key: string) => boolean };
+type Decided = {
+  judged: Judged[];
+  policy: PolicyDefinition;
+  cases: CaseWork;
+  flags: ReadonlyMap<string, Flags>;
+  isLocal: (id_key: string) => boolean;
+};
 export type Answered = { answers: Answer[]; events: DomainEvent[] };
 
 // Stores the answers to a batch's assessments. If an assessment was answered before, at its deadline, that answer stays, and an
 // event says what was decided.
-export async function answerBatch(batch: Batch, { judged, cases, flags, isLocal }: Decided): Promise<Answered> {
+export async function answerBatch(batch: Batch, { judged, policy, cases, flags, isLocal }: Decided): Promise<Answered> {
   const { tx, tenantId, clock } = batch;
   const asked = judged.filter(({ evidence }) => evidence !== undefined);
   if (asked.length === 0) return { answers: [], events: [] };
-  const policy = await findPolicy();
   const caseOf = ({ found: [first] }: Judged) => (first && cases.caseOf.get(first.subject)) ?? null;
   // Taken as late as possible, because an answer says how long it took.
   const now = clock.now();

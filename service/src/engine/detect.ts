@@ -128,7 +128,7 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, cla
   const now = clock.now();
   const batch: Batch = { tx, tenantId, clock, now };
   const activities = claimed.map((each) => each.activity);
-  const { standing, memory, believed, accounts, campaigns, judged } = await judgeBatch(detector, {
+  const { standing, memory, believed, accounts, campaigns, judged, policy } = await judgeBatch(detector, {
     batch,
     turn,
     claimed,
@@ -141,7 +141,7 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, cla
   const isLocal = (id_key: string) => detector.verdicts?.isWaiting(tenantId, id_key) ?? false;
   // Start all writes together: the database executes one while the next is being encoded.
   const [{ answers, events }] = await Promise.all([
-    answerBatch(batch, { judged, cases, flags: accounts.flags, isLocal }),
+    answerBatch(batch, { judged, policy, cases, flags: accounts.flags, isLocal }),
     appendScored(
       tx,
       tenantId,

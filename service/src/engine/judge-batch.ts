@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Turn } from "../db/activities.ts";
 import type { ClaimedActivity } from "../db/inbox.ts";
 import { Campaigns } from "../domain/campaign.ts";
+import { defaultPolicy } from "../domain/policy.ts";
 import type { seeAccounts } from "./accounts.ts";
 import { believeBatch } from "./belief.ts";
 import type { Batch } from "./cases.ts";
@@ -41,7 +42,7 @@ export async function judgeBatch(judge: Judge, { batch, turn, claimed, isHistory
     begun.filter(isSuspended).flatMap(({ leads }) => leads),
   );
   const judged = begun.map((each) => (isSuspended(each) ? each.resume() : each));
-  return { standing, memory, believed, accounts, campaigns, judged };
+  return { standing, memory, believed, accounts, campaigns, judged, policy: set.policy ?? defaultPolicy };
 }
 
 // Sorts by event time, whatever order the events arrived in. Events with the same time keep the order in which they were sent.

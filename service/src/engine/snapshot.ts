@@ -5,7 +5,7 @@ import { activityKey } from "../db/inbox.ts";
 import type { Queryable } from "../db/postgres/database.ts";
 import type { EnrichedActivity } from "../detection/scene.ts";
 import type { Assessment } from "../domain/assessment.ts";
-import { answerTo, findPolicy } from "./answers.ts";
+import { answerTo } from "./answers.ts";
 import type { Batch } from "./cases.ts";
 import type { Detector } from "./detect.ts";
 import { judgeBatch } from "./judge-batch.ts";
@@ -23,8 +23,7 @@ export async function judgeSnapshot(
   const batch: Batch = { tx: database, tenantId, clock, now: clock.now() };
   const once = new Map(activities.map((activity) => [activityKey(activity), activity]));
   const claimed = [...once].map(([id_key, activity]) => ({ id_key, activity }));
-  const { judged, accounts } = await judgeBatch(detector, { batch, turn, claimed, isHistory: false, see: readAccounts });
-  const policy = await findPolicy();
+  const { judged, accounts, policy } = await judgeBatch(detector, { batch, turn, claimed, isHistory: false, see: readAccounts });
   // No case was opened or joined yet.
   const given = { flags: accounts.flags, caseOf: () => null, verdictFrom: "snapshot", now: clock.now() } as const;
   return new Map(
