@@ -65,8 +65,8 @@ function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: Wo
   const { database, clock } = detector;
   const turns = new Semaphore({ atOnceOfOneMax: 1 });
   const onPass = (pass: Pass) => metrics.observePass(pass);
-  const engine = new Engine({ detector, log, onPass, turns });
   const lane = new UrgentLane({ detector, log, onPass, turns, onLeft: () => engine.wake() });
+  const engine = new Engine({ detector, log, onPass, turns, isCovered: (tenantId) => lane.isCovering(tenantId) });
   const workers = [
     engine,
     new LabelWorker({ database, clock, log }),

@@ -9,7 +9,7 @@ import { Assessment } from "../src/domain/assessment.ts";
 import { blocksOf, repository } from "./guide.ts";
 import { TestTenant, useService } from "./harness.ts";
 import { freePort } from "./launch.ts";
-import { findNginx } from "./nginx.ts";
+import { findExpress, findNginx } from "./outside.ts";
 import { eventually, useProcesses } from "./process.ts";
 
 const page = "decide-at-log-in";
@@ -20,15 +20,22 @@ afterAll(() => {
   for (const stop of stops) stop();
 });
 
-// Packages that the examples import, from the repository.
-const packages = ["@casehound/client", "express", "fastify"];
+// Packages that the examples import.
+const inRepository = (name: string) => join(repository, "node_modules", name);
+const packages: Record<string, () => string> = {
+  "@casehound/client": () => inRepository("@casehound/client"),
+  fastify: () => inRepository("fastify"),
+  express: findExpress,
+};
 
 // Saves an example of the guide under the name in its first line, and starts it.
 async function startExample(tenant: TestTenant, name: string): Promise<number> {
   const code = blocksOf(page, "js").find((block) => block.startsWith(`// ${name}\n`)) ?? "";
   const folder = processes.folder();
   mkdirSync(join(folder, "node_modules/@casehound"), { recursive: true });
-  for (const each of packages) symlinkSync(join(repository, "node_modules", each), join(folder, "node_modules", each));
+  for (const [each, find] of Object.entries(packages)) {
+    if (code.includes(`from "${each}"`)) symlinkSync(find(), join(folder, "node_modules", each));
+  }
   writeFileSync(join(folder, name), code);
   const port = await freePort();
   const env = {

@@ -1,7 +1,7 @@
 import { pseudonymiseActivity } from "../domain/activity.ts";
 import { eraseFromHistory } from "./history.ts";
 import type { Queryable } from "./postgres/database.ts";
-import type { ParcelKey, ParcelRow } from "./inbox.ts";
+import type { ParcelKey, ParcelRow } from "./inbox-claims.ts";
 import { insertParcel, unpackParcel } from "./parcels.ts";
 import { sql } from "./postgres/sql.ts";
 

@@ -28,6 +28,8 @@ const snapshotShare = 0.4;
 const snapshotMs = { min: 10, max: 80 };
 const storeShare = 0.15;
 const storeMs = { min: 5, max: 30 };
+// Judging a snapshot costs as much as judging for good. More than this at once would only delay the engine further.
+const snapshotsMax = 100;
 const waitingMax = 2_000;
 const togetherMax = 200;
 
@@ -53,6 +55,7 @@ export class Assessor {
   readonly #accept: (tenantId: string, asked: NewAssessment) => Promise<Accepted & { isBlocked: boolean }>;
   readonly #snapshots: Batcher<AssessedActivity, Assessment | undefined>;
   readonly #store: (tenantId: string, answer: { id_key: string; reply: string }) => Promise<string>;
+  #judging = 0;
   // How many requests of each tenant are under way.
   readonly #underWay = new Map<string, number>();
   // Tenants whose stored answers are being read, each with whether to read them again afterwards.
@@ -151,11 +154,7 @@ export class Assessor {
     // A notification may be lost.
     void this.#readAnswers(tenantId);
     let snapshot: Assessment | undefined;
-    this.#snapshots.add(tenantId, waiting).then(
-      (judged) => (snapshot = judged),
-      (error: unknown) =>
-        this.#options.log.warn({ err: error, tenant_id: tenantId }, "an assessment could not be judged at its deadline"),
-    );
+    void this.#judge(tenantId, waiting).then((judged) => (snapshot = judged));
     // The verdict is better than a snapshot, so wait for it as long as possible.
     const decided = await Promise.race([verdict, limit.at(storeFrom)]);
     if (decided !== late) return decided;
@@ -165,6 +164,19 @@ export class Assessor {
       ? { ...snapshot, took_ms }
       : withoutVerdict({ activity_id, prediction_id, action, took_ms }, true);
     return Promise.race([verdict, this.#store(tenantId, { id_key, reply: JSON.stringify(answer) })]);
+  }
+
+  async #judge(tenantId: string, waiting: AssessedActivity): Promise<Assessment | undefined> {
+    if (this.#judging >= snapshotsMax) return undefined;
+    this.#judging++;
+    try {
+      return await this.#snapshots.add(tenantId, waiting);
+    } catch (error) {
+      this.#options.log.warn({ err: error, tenant_id: tenantId }, "an assessment could not be judged at its deadline");
+      return undefined;
+    } finally {
+      this.#judging--;
+    }
   }
 
   // Reads the stored answers that somebody in this process waits for.

@@ -3,7 +3,7 @@ import { nextMax } from "./page-batches.ts";
 
 // For how long batches stay small after the last assessment.
 const assessingMs = 10_000;
-const limits = { wantedMs: 25, min: 20, max: 500 };
+const limits = { wantedMs: 25, min: 50, max: 500 };
 
 // Whether the tenant's servers ask for assessments now. With a share, whether they did within this share of the time.
 export function isAssessing({ assessed_at: at }: Pick<Turn, "assessed_at">, now: string, share = 1): boolean {

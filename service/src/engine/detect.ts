@@ -9,7 +9,8 @@ import {
   type Turn,
 } from "../db/activities.ts";
 import type { Answer } from "../db/assessments.ts";
-import { claimActivities, type Claim, type ClaimedActivity } from "../db/inbox.ts";
+import type { ClaimedActivity } from "../db/inbox.ts";
+import { claimActivities, type Claim } from "../db/inbox-claims.ts";
 import { isUnscorable, markBefore, returnToMark, setAsideOldest } from "../db/unscorable.ts";
 import { insertCaseClaims } from "../db/case-claims.ts";
 import { saveMembers } from "../db/case-members.ts";
@@ -36,6 +37,7 @@ import { tallyBatch } from "./tally.ts";
 import type { Verdicts } from "./verdicts.ts";
 
 export const batchMax = 1_000;
+export const urgentMax = 500;
 
 export type Pass = { scored: number; opened: number; joined: number; answers?: Answer[] };
 export type Detector = {
@@ -66,14 +68,19 @@ export async function detectBatch(
     const turn = await claimTurn(tx, tenantId, isPatient);
     if (!turn) return null;
     briefBegan = brief && isAssessing(turn, clock.now()) ? performance.now() : null;
-    const size = briefBegan === null ? wanted.size : Math.min(wanted.size, brief?.max ?? wanted.size);
-    return scoreOldest(detector, { tx, tenantId, turn, claim: { ...wanted, size } });
+    return scoreOldest(detector, { tx, tenantId, turn, claim: briefBegan === null ? wanted : briefly(wanted, brief) });
   };
   const pass = await (isPatient === true ? database.tryOnce(run) : database.transaction(run));
   if (pass && briefBegan !== null) brief?.measure({ scored: pass.scored, tookMs: performance.now() - briefBegan });
   detector.verdicts?.deliver(tenantId, pass?.answers ?? []);
   await saveLimitedRules(detector, tenantId);
   return pass;
+}
+
+// An urgent batch has its own limits, and a small one searches for an activity that cannot be scored.
+function briefly(wanted: Claim, brief: BriefBatches | undefined): Claim {
+  if (!brief || wanted.urgentMax !== undefined || wanted.size <= brief.max) return wanted;
+  return { ...wanted, size: brief.max, urgentMax };
 }
 
 // Saved outside the batch's transaction, because the batch may be rolled back.

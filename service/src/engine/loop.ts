@@ -17,7 +17,14 @@ const analyzeFirst = 2_000;
 const analyzeFactor = 5;
 
 // `turns`: the turns that the batches of this process take, so that urgent batches and others alternate.
-type LoopOptions = { detector: Detector; log: Logger; onPass: (pass: Pass) => void; turns?: Semaphore };
+// `isCovered`: whether somebody else scores the tenant's server activity now.
+type LoopOptions = {
+  detector: Detector;
+  log: Logger;
+  onPass: (pass: Pass) => void;
+  turns?: Semaphore;
+  isCovered?: (tenantId: string) => boolean;
+};
 
 // A turn scores server activity first: one batch of each tenant that has some. Then it scores page activity for a short time, one
 // batch per tenant. So a flood of page events delays server activity only by that time, and a flood from one tenant does not
@@ -40,7 +47,8 @@ export class Engine extends Worker {
   protected async turn(): Promise<number> {
     const total: Total = { scored: 0, opened: 0, joined: 0, hasFailed: false };
     const first = await this.#list(total, listTenantsWithWork);
-    const fromServers = first.filter(({ has_server }) => has_server);
+    const isCovered = this.#options.isCovered ?? (() => false);
+    const fromServers = first.filter(({ has_server, tenant_id }) => has_server && !isCovered(tenant_id));
     const behind = new Set<string>();
     for (const { tenant_id } of fromServers) {
       const scored = await this.#score(total, tenant_id, (detector) => scoreBatch(detector, tenant_id, this.#pagesMax));

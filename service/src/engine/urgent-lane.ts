@@ -3,7 +3,7 @@ import { isDayMissing } from "../db/activities.ts";
 import { isUnscorable } from "../db/unscorable.ts";
 import { Semaphore } from "../concurrency/semaphore.ts";
 import { Failure } from "../domain/failure.ts";
-import { detectBatch, type Detector, type Pass } from "./detect.ts";
+import { detectBatch, urgentMax, type Detector, type Pass } from "./detect.ts";
 
 // Tenants whose urgent batches run at once. Each of them has a connection.
 const atOnceMax = 4;
@@ -20,13 +20,15 @@ type LaneOptions = {
   onLeft: () => void;
 };
 
+// A tenant that is running or waiting. `isWokenAgain`: it was woken since its batch began. `isBehind`: its last batch was full.
+type State = { isWokenAgain: boolean; isBehind: boolean };
+
 // Scores activity whose sender waits for the verdict, as soon as it is told that there is some. A batch takes along what else is
 // waiting, if it is not too much. So what arrived before is known, and a stream of assessments does not stop the rest.
 export class UrgentLane {
   readonly #options: LaneOptions;
   readonly #running = new Semaphore({ atOnceMax });
-  // The tenants that are running or waiting, each with whether it was woken again since its batch began.
-  readonly #tenants = new Map<string, { isWokenAgain: boolean }>();
+  readonly #tenants = new Map<string, State>();
   #isStopped = false;
   #ended: Promise<unknown> = Promise.resolve();
 
@@ -38,9 +40,14 @@ export class UrgentLane {
     const known = this.#tenants.get(tenantId);
     if (known) known.isWokenAgain = true;
     if (known || this.#isStopped) return;
-    const state = { isWokenAgain: false };
+    const state = { isWokenAgain: false, isBehind: false };
     this.#tenants.set(tenantId, state);
     this.#ended = Promise.all([this.#ended, this.#work(tenantId, state)]);
+  }
+
+  // Whether urgent batches take everything that the tenant's servers send, so that no other batch is needed now.
+  isCovering(tenantId: string): boolean {
+    return this.#tenants.get(tenantId)?.isBehind === false;
   }
 
   async stop(): Promise<void> {
@@ -48,14 +55,14 @@ export class UrgentLane {
     await this.#ended;
   }
 
-  async #work(tenantId: string, state: { isWokenAgain: boolean }): Promise<void> {
+  async #work(tenantId: string, state: State): Promise<void> {
     let failures = 0;
     do {
       const isDone = await this.#running.run(tenantId, () =>
         this.#options.turns.run(tenantId, () => {
           // Whoever woke the lane until now has stored its activity, so this batch takes it.
           state.isWokenAgain = false;
-          return this.#score(tenantId);
+          return this.#score(tenantId, state);
         }),
       );
       failures = isDone ? 0 : failures + 1;
@@ -67,16 +74,15 @@ export class UrgentLane {
 
   // Returns false if somebody else has the tenant's turn. Then the turns of this process are released for a moment, so that the
   // engine's pass does not have to wait either.
-  async #score(tenantId: string): Promise<boolean> {
+  async #score(tenantId: string, state: State): Promise<boolean> {
     const { detector, log, onPass, onLeft } = this.#options;
     const size = detector.brief?.max;
     try {
-      const pass = await detectBatch(detector, tenantId, {
-        isPatient: true,
-        ...(size !== undefined && { size, alongMax: size }),
-      });
+      const claim = size === undefined ? {} : { size, alongMax: size };
+      const pass = await detectBatch(detector, tenantId, { isPatient: true, urgentMax, ...claim });
       if (pass) onPass(pass);
-      if (pass && size !== undefined && pass.scored >= size) onLeft();
+      state.isBehind = size !== undefined && (pass?.scored ?? 0) >= size;
+      if (state.isBehind) onLeft();
     } catch (error) {
       if (error instanceof Failure && error.code === "transaction-contended") return false;
       // The engine's own turn searches for the activity that cannot be scored.
