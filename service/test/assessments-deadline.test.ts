@@ -41,7 +41,7 @@ function loginOf(more: Record<string, unknown> = {}) {
 async function assess(tenant: TestTenant, body: Record<string, unknown>): Promise<{ text: string; verdict: Assessment }> {
   const answer = await tenant.call("POST", "/assessments", { body });
   expect(answer.status, answer.text).toBe(200);
-  return { text: answer.text, verdict: answer.json.data as Assessment };
+  return { text: answer.text, verdict: answer.json.data };
 }
 
 async function decidedEvents(tenant: TestTenant): Promise<LoggedEvent[]> {

@@ -34,7 +34,7 @@ function unpackNginx(folder: string): void {
     execFileSync("apt-get", ["update"], { stdio: "pipe" });
     download();
   }
-  const [file = ""] = readdirSync(folder).filter((name) => name.endsWith(".deb"));
+  const file = readdirSync(folder).find((name) => name.endsWith(".deb")) ?? "";
   execFileSync("dpkg-deb", ["-x", join(folder, file), folder]);
 }
 

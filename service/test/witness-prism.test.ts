@@ -139,20 +139,6 @@ const traffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
       { path: "/activities", options, status: 202 },
     ];
   },
-  createAssessment: async () => {
-    const valid = {
-      path: "/assessments",
-      options: { body: { ...fraudReport(), deadline_ms: 2_000, otherwise: "BLOCK" } },
-      status: 200,
-    };
-    const other = { ...valid.options.body, deadline_ms: 1_000 };
-    return [
-      valid,
-      valid,
-      { ...valid, options: { body: other }, status: 409, type: "operation-idempotency-conflict" },
-      { ...valid, options: { body: { ...other, deadline_ms: 19 } }, status: 422, type: "validation-error" },
-    ];
-  },
   ...collectorTraffic,
   ...detectionTraffic,
   ...peopleTraffic,

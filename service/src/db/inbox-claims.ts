@@ -21,15 +21,9 @@ export type Claim = { size: number; only?: Origin; alongMax?: number; urgentMax?
 // depends on statistics: with those of an empty inbox, claiming from 20,000 rows took more than 10 s, and timed out again and
 // again. Takes whole parcels, so the last one may exceed the batch; a small batch is exact. The caller holds the tenant's turn,
 // so no row has to be locked first.
-export async function claimActivities(
-  tx: Queryable,
-  tenantId: string,
-  { size: batchMax, only, alongMax = batchMax, urgentMax }: Claim,
-): Promise<ClaimedActivity[]> {
-  const isSmall = batchMax < parcelEventsMax && urgentMax === undefined;
-  const serverMax = only === "browser" ? 0 : batchMax;
-  const firstMax = only === "browser" ? 0 : (urgentMax ?? batchMax);
-  const browserMax = only === "server" ? 0 : batchMax;
+export async function claimActivities(tx: Queryable, tenantId: string, claim: Claim): Promise<ClaimedActivity[]> {
+  const { size: batchMax, alongMax = batchMax } = claim;
+  const { isSmall, serverMax, firstMax, browserMax, besides } = limitsOf(claim);
   const rows = await tx.query<ParcelRow>(sql`
     with waiting as (
       select o.*,
@@ -65,7 +59,7 @@ export async function claimActivities(
       where not is_browser
         and (
           (is_urgent and before < ${firstMax})
-          or (not is_urgent and before - ${urgentMax === undefined ? 0 : 1} * (select urgent from first) < ${serverMax})
+          or (not is_urgent and before - ${besides} * (select urgent from first) < ${serverMax})
         )
     ),
     room as (
@@ -96,6 +90,18 @@ export async function claimActivities(
     await insertParcel(tx, tenantId, { ...last, texts });
   }
   return claimed.map((activity) => ({ id_key: activityKey(activity), activity }));
+}
+
+// `firstMax`: how much urgent activity to take. `besides`: 1 if the rest has a limit of its own, otherwise 0.
+function limitsOf({ size, only, urgentMax }: Claim) {
+  const isOwn = urgentMax !== undefined;
+  return {
+    isSmall: size < parcelEventsMax && !isOwn,
+    serverMax: only === "browser" ? 0 : size,
+    firstMax: only === "browser" ? 0 : (urgentMax ?? size),
+    browserMax: only === "server" ? 0 : size,
+    besides: isOwn ? 1 : 0,
+  };
 }
 
 export type OldestActivity = { received_at: string; id_key: string; website_account_id: string | null; activity: string };
