@@ -24,7 +24,7 @@ import type { Found } from "../detection/finding.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import { answerBatch } from "./answers.ts";
 import { identityCounts } from "./belief.ts";
-import { BriefBatches, isAssessing } from "./brief-batches.ts";
+import { isAssessing, type BriefBatches } from "./brief-batches.ts";
 import { openOrJoin, type Batch, type Clock } from "./cases.ts";
 import type { Enrichment } from "./enrichment.ts";
 import { Damper } from "./damper.ts";
