@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import type { Metrics } from "./api/metrics.ts";
-import { Semaphore } from "./concurrency/semaphore.ts";
 import type { Config } from "./config.ts";
 import { Assessor } from "./engine/assessor.ts";
 import { BacktestRunner } from "./engine/backtest.ts";
+import { BatchTurns } from "./engine/batch-turns.ts";
 import { BriefBatches } from "./engine/brief-batches.ts";
 import type { Detector, Pass } from "./engine/detect.ts";
 import { Expiry } from "./engine/expire.ts";
@@ -63,7 +63,7 @@ type WorkerOptions = Detector & { log: Logger; metrics: Metrics; retentionDays: 
 // Detection, labels, backtests, models, webhooks, and the removal of expired data.
 function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: WorkerOptions) {
   const { database, clock } = detector;
-  const turns = new Semaphore({ atOnceOfOneMax: 1 });
+  const turns = new BatchTurns();
   const onPass = (pass: Pass) => metrics.observePass(pass);
   const lane = new UrgentLane({ detector, log, onPass, turns, onLeft: () => engine.wake() });
   const engine = new Engine({ detector, log, onPass, turns, isCovered: (tenantId) => lane.isCovering(tenantId) });

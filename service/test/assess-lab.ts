@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
-import { Semaphore } from "../src/concurrency/semaphore.ts";
 import type { Assessment } from "../src/domain/assessment.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import { Assessor } from "../src/engine/assessor.ts";
+import { BatchTurns } from "../src/engine/batch-turns.ts";
 import { BriefBatches } from "../src/engine/brief-batches.ts";
 import type { Detector } from "../src/engine/detect.ts";
 import { UrgentLane } from "../src/engine/urgent-lane.ts";
@@ -21,7 +21,7 @@ export class AssessLab {
     const log = pino({ level: "silent" });
     const verdicts = new Verdicts();
     const own = { ...detector, verdicts, brief: new BriefBatches() };
-    const turns = new Semaphore({ atOnceOfOneMax: 1 });
+    const turns = new BatchTurns();
     this.#lane = new UrgentLane({ detector: own, log, onPass: () => {}, turns, onLeft: () => {} });
     this.#assessor = new Assessor({ detector: own, log, wake: (tenantId) => this.#lane.wake(tenantId) });
   }

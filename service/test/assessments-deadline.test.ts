@@ -33,7 +33,7 @@ function loginOf(more: Record<string, unknown> = {}) {
     website_account_id: `user-${randomUUID()}`,
     device_id: "device-1",
     ip: "192.0.2.9",
-    deadline_ms: 300,
+    deadline_ms: 2_000,
     ...more,
   };
 }
@@ -79,7 +79,7 @@ test("POST assessments 200: while the engine is busy, a snapshot answers by the 
 
 test("activity.decided: follows a snapshot that did not know what was still waiting", async () => {
   const tenant = await TestTenant.create(service.current);
-  await assess(tenant, loginOf({ type: "logout", deadline_ms: 2_000 }));
+  await assess(tenant, loginOf({ type: "logout" }));
   const body = loginOf();
   const first = await whileHeld(tenant, lockTurn, async () => {
     const guesses = Array.from({ length: 30 }, (_, n) => loginOf({ type: "login_failed", website_account_id: `victim-${n}` }));

@@ -25,9 +25,9 @@ import type { Verdicts } from "./verdicts.ts";
 
 // Before the deadline, a snapshot is judged for this share of the time, within these limits. Storing its answer takes a commit.
 const snapshotShare = 0.4;
-const snapshotMs = { min: 10, max: 80 };
+const snapshotMs = { min: 10, max: 300 };
 const storeShare = 0.15;
-const storeMs = { min: 5, max: 30 };
+const storeMs = { min: 5, max: 200 };
 // Judging a snapshot costs as much as judging for good. More than this at once would only delay the engine further.
 const snapshotsMax = 100;
 const waitingMax = 2_000;

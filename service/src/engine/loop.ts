@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
-import { Semaphore } from "../concurrency/semaphore.ts";
 import { analyzeActivity, makePartition, isDayMissing } from "../db/activities.ts";
 import { listTenantsImporting } from "../db/history.ts";
 import { listTenantsWithWork, listWaitingDays, type TenantWork } from "../db/inbox.ts";
 import type { Database } from "../db/postgres/database.ts";
 import { isUnscorable } from "../db/unscorable.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
+import { BatchTurns } from "./batch-turns.ts";
 import { batchMax, detectBatch, detectOldest, type Detector, type Pass } from "./detect.ts";
 import { workHistory } from "./history.ts";
 import { nextPagesMax, pageBatchMax, pagesMaxFirst, pagesMs } from "./page-batches.ts";
@@ -22,7 +22,7 @@ type LoopOptions = {
   detector: Detector;
   log: Logger;
   onPass: (pass: Pass) => void;
-  turns?: Semaphore;
+  turns?: BatchTurns;
   isCovered?: (tenantId: string) => boolean;
 };
 
@@ -36,12 +36,12 @@ export class Engine extends Worker {
   #pagesMax = pagesMaxFirst;
   // The tenant whose page activity was scored last. The next turn continues after it.
   #pagedTenant = "";
-  readonly #turns: Semaphore;
+  readonly #turns: BatchTurns;
 
   constructor(options: LoopOptions) {
     super();
     this.#options = options;
-    this.#turns = options.turns ?? new Semaphore({ atOnceOfOneMax: 1 });
+    this.#turns = options.turns ?? new BatchTurns();
   }
 
   protected async turn(): Promise<number> {

@@ -3,6 +3,7 @@ import { isDayMissing } from "../db/activities.ts";
 import { isUnscorable } from "../db/unscorable.ts";
 import { Semaphore } from "../concurrency/semaphore.ts";
 import { Failure } from "../domain/failure.ts";
+import type { BatchTurns } from "./batch-turns.ts";
 import { detectBatch, urgentMax, type Detector, type Pass } from "./detect.ts";
 
 // Tenants whose urgent batches run at once. Each of them has a connection.
@@ -15,7 +16,7 @@ type LaneOptions = {
   log: Logger;
   onPass: (pass: Pass) => void;
   // The turns that the batches of this process take, so that urgent batches and others alternate.
-  turns: Semaphore;
+  turns: BatchTurns;
   // Called if something may be left for the engine's own turn.
   onLeft: () => void;
 };
