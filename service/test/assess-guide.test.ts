@@ -60,37 +60,42 @@ async function post(port: number, path: string, body: unknown): Promise<{ status
 }
 
 async function block(tenant: TestTenant, account: string): Promise<void> {
-  const path = `/enduseraccounts/${account}`;
-  await eventually(async () => {
-    expect((await tenant.call("PUT", path, { body: { is_blocked: true } })).status).toBe(200);
-  });
+  const body = { website_account_id: account, is_blocked: true };
+  expect((await tenant.call("POST", "/enduseraccounts", { body })).status).toBe(201);
+}
+
+// On a busy machine, an example may not get its verdict in time, and then allows.
+function expectSoon(ask: () => Promise<unknown>, wanted: unknown): Promise<void> {
+  return eventually(async () => expect(await ask()).toEqual(wanted));
 }
 
 test("guide: the Express log-in lets people in, and answers a blocked account like a wrong password", async () => {
   const tenant = await TestTenant.create(service.current);
   const port = await startExample(tenant, "login.mjs");
   const right = { name: "ada", password: "correct horse" };
+  const refused = { status: 401, json: { error: "Log-in failed." } };
+  expect(await post(port, "/login", { ...right, password: "x" })).toEqual(refused);
+  expect(await post(port, "/login", { name: "nobody", password: "x" })).toEqual(refused);
   expect(await post(port, "/login", right)).toEqual({ status: 200, json: { next: "home" } });
-  const wrong = await post(port, "/login", { ...right, password: "x" });
-  expect(wrong.status).toBe(401);
-  expect((await post(port, "/login", { name: "nobody", password: "x" })).status).toBe(401);
-  await block(tenant, "ada");
-  expect(await post(port, "/login", right)).toEqual(wrong);
-  const listed = await tenant.call("GET", "/activities");
-  const { activities }: { activities: { type: string }[] } = listed.json.data;
-  const types = activities.map(({ type }) => type);
-  expect(types.toSorted()).toEqual(["login_failed", "login_failed", "login_succeeded", "login_succeeded"]);
+  // The account may exist already, because its first activity creates it.
+  await eventually(async () => {
+    await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "ada" } });
+    expect((await tenant.call("PUT", "/enduseraccounts/ada", { body: { is_blocked: true } })).status).toBe(200);
+  });
+  await expectSoon(() => post(port, "/login", right), refused);
 });
 
-test("guide: the Fastify checkout takes payments, repeats the verdict of an order, and declines a blocked account", async () => {
+test("guide: the Fastify checkout takes payments, and declines a blocked account", async () => {
   const tenant = await TestTenant.create(service.current);
   const port = await startExample(tenant, "checkout.mjs");
   const order = { orderId: "1", account: "ada", amount: 20, card: "card-1", placedAt: new Date().toISOString() };
   const paid = { status: 200, json: { state: "paid" } };
   expect(await post(port, "/checkout", order)).toEqual(paid);
-  await block(tenant, "ada");
+  await block(tenant, "bob");
+  const blocked = () => post(port, "/checkout", { ...order, account: "bob", orderId: `2-${performance.now()}` });
+  await expectSoon(blocked, { status: 402, json: { state: "declined" } });
+  // The same order has the same verdict.
   expect(await post(port, "/checkout", order)).toEqual(paid);
-  expect(await post(port, "/checkout", { ...order, orderId: "2" })).toEqual({ status: 402, json: { state: "declined" } });
 });
 
 test("guide: nginx asks the gate, passes requests on, and shows blocked accounts another page", async () => {
@@ -113,21 +118,16 @@ test("guide: nginx asks the gate, passes requests on, and shows blocked accounts
   );
   const nginx = spawn(findNginx(), ["-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")], { stdio: "inherit" });
   stops.push(() => nginx.kill("SIGTERM"));
-  const basic = Buffer.from("ada:x").toString("base64");
-  const ask = () =>
-    fetch(`http://127.0.0.1:${port}/account/x`, {
-      // nginx reads the account from here. A header that the visitor adds does not count.
-      headers: { authorization: `Basic ${basic}`, "x-account": "somebody-else" },
-      redirect: "manual",
-    });
-  const passed = await eventually(ask);
-  expect([passed.status, await passed.text()]).toEqual([200, "the application"]);
-  await block(tenant, "ada");
-  const blocked = await ask();
-  expect([blocked.status, await blocked.text()]).toEqual([403, "Please contact us.\n"]);
-  const accounts = await tenant.call("GET", "/enduseraccounts");
-  const { end_user_accounts }: { end_user_accounts: unknown[] } = accounts.json.data;
-  expect(end_user_accounts).toHaveLength(1);
+  const ask = async (account: string, claimed: string) => {
+    // nginx reads the account from here. A header that the visitor adds does not count.
+    const authorization = `Basic ${Buffer.from(`${account}:x`).toString("base64")}`;
+    const headers = { authorization, "x-account": claimed };
+    const response = await fetch(`http://127.0.0.1:${port}/account/x`, { headers, redirect: "manual" });
+    return [response.status, await response.text()];
+  };
+  await block(tenant, "bob");
+  await expectSoon(() => ask("ada", "bob"), [200, "the application"]);
+  await expectSoon(() => ask("bob", "ada"), [403, "Please contact us.\n"]);
 });
 
 test("guide: the shown answer has the documented form", () => {
