@@ -115,6 +115,10 @@ export abstract class OperationMethods {
   createActivities(body: Body<"createActivities">, options: CallOptions = {}): Answer<"createActivities"> {
     return this.call("createActivities", { body, ...options });
   }
+  /** Send an activity and get a verdict. POST /assessments, scope create:activities and read:decisions. */
+  createAssessment(body: Body<"createAssessment">, options: CallOptions = {}): Answer<"createAssessment"> {
+    return this.call("createAssessment", { body, ...options });
+  }
   /** Get the progress of the import. GET /imports, scope import:activities. */
   getImport(options: CallOptions = {}): Answer<"getImport"> {
     return this.call("getImport", { ...options });

@@ -1,6 +1,6 @@
 // Generated from the service's table of operations by `npm run generate`. Do not edit.
 
-export type Scope = "read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "import:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:lists" | "update:lists" | "manage:lists" | "read:models" | "manage:models" | "read:users" | "manage:users" | "read:clients" | "manage:clients";
+export type Scope = "read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "read:decisions" | "import:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:lists" | "update:lists" | "manage:lists" | "read:models" | "manage:models" | "read:users" | "manage:users" | "read:clients" | "manage:clients";
 
 export type ProblemType = "bad-request" | "invalid-operation-id" | "unauthorized" | "access-denied" | "item-not-found" | "method-not-allowed" | "item-already-exists" | "item-version-conflict" | "operation-idempotency-conflict" | "transaction-contended" | "payload-too-large" | "unsupported-media-type" | "validation-error" | "precondition-required" | "rate-limited" | "headers-too-large" | "internal-error" | "bad-gateway" | "service-unavailable";
 
@@ -57,6 +57,12 @@ export type EndUserAccountChange = { is_blocked?: boolean; is_quarantined?: bool
 export type ActivityBatch = { activities: (Activity)[] };
 
 export type Activity = { activity_id: string; type: string; occurred_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; amount?: number; currency?: string; payee_id?: string; order_id?: string; instrument?: Instrument; status?: "attempted" | "approved" | "declined"; attributes?: Record<string, string | number | boolean> };
+
+export type AssessmentRequest = { activity_id: string; type: string; occurred_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; amount?: number; currency?: string; payee_id?: string; order_id?: string; instrument?: Instrument; status?: "attempted" | "approved" | "declined"; attributes?: Record<string, string | number | boolean>; deadline_ms?: number; otherwise?: "ALLOW" | "CHALLENGE" | "BLOCK" };
+
+export type Assessment = { activity_id: string; prediction_id: string; action: "ALLOW" | "CHALLENGE" | "BLOCK"; would_be?: "ALLOW" | "CHALLENGE" | "BLOCK"; score: number | null; log_odds: number | null; is_final: boolean; verdict_from: "engine" | "snapshot" | "otherwise"; reasons: (AssessmentReason)[]; case_id: string | null; lists: (string)[]; took_ms: number; is_stored: boolean };
+
+export type AssessmentReason = { fraud_reason: string; description: string; contribution: number };
 
 export type HistoryStatus = { waiting: number; is_running: boolean; oldest_at?: string; kept_from: string };
 
@@ -174,7 +180,7 @@ export type NewIdentitySecret = { secret_id: string; secret: string; identity_ve
 
 export type ApiClient = { client_id: string; scopes: (string)[]; is_primary: boolean; created_at: string; previous_secret_expires_at?: string; revoked_at?: string };
 
-export type NewApiClient = { scopes: ("read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "import:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:lists" | "update:lists" | "manage:lists" | "read:models" | "manage:models" | "read:users" | "manage:users" | "read:clients" | "manage:clients")[] };
+export type NewApiClient = { scopes: ("read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "read:decisions" | "import:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:lists" | "update:lists" | "manage:lists" | "read:models" | "manage:models" | "read:users" | "manage:users" | "read:clients" | "manage:clients")[] };
 
 export type MadeClient = { client: ApiClient; client_secret: string };
 
@@ -196,11 +202,11 @@ export type MetricPoint = { timestamp: string; total_events?: number; guest_sess
 
 export type Webhook = { webhook_id: string; url: string; types: (string)[]; is_enabled: boolean; disabled_reason?: string; waiting: number; dead: number; previous_secret_expires_at?: string; created_at: string; updated_at: string };
 
-export type NewWebhook = { url: string; types?: ("case.opened" | "case.evidence_added" | "case.closed" | "case.reopened" | "account.created" | "account.updated" | "account.erased" | "rule.changed")[] };
+export type NewWebhook = { url: string; types?: ("case.opened" | "case.evidence_added" | "case.closed" | "case.reopened" | "account.created" | "account.updated" | "account.erased" | "activity.decided" | "rule.changed")[] };
 
 export type WebhookSecret = { webhook: Webhook; secret: string };
 
-export type WebhookChange = { url?: string; types?: ("case.opened" | "case.evidence_added" | "case.closed" | "case.reopened" | "account.created" | "account.updated" | "account.erased" | "rule.changed")[]; is_enabled?: boolean };
+export type WebhookChange = { url?: string; types?: ("case.opened" | "case.evidence_added" | "case.closed" | "case.reopened" | "account.created" | "account.updated" | "account.erased" | "activity.decided" | "rule.changed")[]; is_enabled?: boolean };
 
 export type WebhookTest = { delivered: boolean; status?: number; error?: string; milliseconds: number };
 
@@ -237,6 +243,7 @@ export type Operations = {
   updateEndUserAccount: { params: { website_account_id: string }; query: undefined; body: EndUserAccountChange; data: EndUserAccount };
   deleteEndUserAccount: { params: { website_account_id: string }; query: undefined; body: undefined; data: undefined };
   createActivities: { params: undefined; query: undefined; body: ActivityBatch; data: { accepted: number; duplicates: number } };
+  createAssessment: { params: undefined; query: undefined; body: AssessmentRequest; data: Assessment };
   getImport: { params: undefined; query: undefined; body: undefined; data: HistoryStatus };
   importActivities: { params: undefined; query: undefined; body: HistoryBatch; data: HistoryBatchResult };
   startImport: { params: undefined; query: undefined; body: undefined; data: HistoryStatus };
@@ -338,6 +345,7 @@ export const operations = {
   updateEndUserAccount: { method: "PUT", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: true },
   deleteEndUserAccount: { method: "DELETE", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: false },
   createActivities: { method: "POST", path: "/activities", wantsKey: false, isRepeatable: true },
+  createAssessment: { method: "POST", path: "/assessments", wantsKey: false, isRepeatable: true },
   getImport: { method: "GET", path: "/imports", wantsKey: false, isRepeatable: true },
   importActivities: { method: "POST", path: "/imports", wantsKey: false, isRepeatable: true },
   startImport: { method: "POST", path: "/imports/start", wantsKey: false, isRepeatable: true },

@@ -3,6 +3,7 @@ const buckets = "level, total_events, session_starts, sessions, identified, ids"
 // Every table that expires, with its time column and a row: $1 is the tenant, $2 an id, $3 the time.
 export const sweptRows: Record<string, { column: string; into: string; values: string }> = {
   activity_ids: { column: "received_on", into: "id_key, content", values: "$2, 0" },
+  assessments: { column: "received_at", into: "id_key, prediction_id, fingerprint", values: "$2, $2, ''" },
   unscorable: { column: "received_at", into: "id_key, activity, fault, failed_at", values: "$2, '{}', 'x', '2020-01-01'" },
   history: { column: "received_at", into: "id_key, activity, actor", values: "$2, '{}', 'x'" },
   sessions: { column: "last_at", into: "session_id, started_at, facts", values: "$2, '2020-01-01', '{}'" },

@@ -62,6 +62,8 @@ async function labelled(tenant: TestTenant): Promise<Sample> {
   return { path: "/labels", options: { body: { labels } }, status: 200 };
 }
 
+const login = { activity_id: "login-1", type: "login_succeeded", occurred_at: "2026-11-15T09:30:00.000Z" };
+
 // The requests for rules, thresholds, backtests, decisions, labels and models.
 export const detectionTraffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   ...listTraffic,
@@ -78,6 +80,20 @@ export const detectionTraffic: Record<string, (tenant: TestTenant) => Promise<Sa
   getRuleReport: async (tenant) => {
     const path = `${await rulePath(tenant)}/report`;
     return below(path, { path: `${path}?days=30`, status: 200 });
+  },
+  createAssessment: async () => {
+    const valid = {
+      path: "/assessments",
+      options: { body: { ...login, deadline_ms: 2_000, otherwise: "BLOCK" } },
+      status: 200,
+    };
+    const other = { ...valid.options.body, deadline_ms: 1_000 };
+    return [
+      valid,
+      valid,
+      { ...valid, options: { body: other }, status: 409, type: "operation-idempotency-conflict" },
+      { ...valid, options: { body: { ...other, deadline_ms: 19 } }, status: 422, type: "validation-error" },
+    ];
   },
   createLabels: async (tenant) => {
     const valid = await labelled(tenant);

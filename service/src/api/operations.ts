@@ -1,5 +1,6 @@
 import { accountOperations } from "./accounts.ts";
 import { activityOperations } from "./activities.ts";
+import { assessmentOperations } from "./assessments.ts";
 import { backtestOperations } from "./backtests.ts";
 import { caseValueOperations } from "./case-values.ts";
 import { caseOperations } from "./cases.ts";
@@ -39,6 +40,7 @@ export const operations: readonly Operation[] = [
   ...overviewOperations,
   ...accountOperations,
   ...activityOperations,
+  ...assessmentOperations,
   ...importOperations,
   ...labelOperations,
   ...caseValueOperations,

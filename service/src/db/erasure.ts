@@ -1,6 +1,7 @@
 import type { CaseDocument } from "../domain/case.ts";
 import { beginningOf, broadPattern, caseWithoutId, databasePattern, isTelling, type Erased } from "../domain/erasure.ts";
 import { deleteActivitiesOfAccount, type DeletedActivity } from "./activities.ts";
+import { deleteAssessmentsOf } from "./assessments.ts";
 import { deleteLabelsOf } from "./labels.ts";
 import { eraseAccountFromMembers } from "./case-members.ts";
 import { deleteTraitsOf } from "./case-traits.ts";
@@ -84,6 +85,7 @@ export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased
       ))
     returning id_key, type`);
   await deleteLabelsOf(tx, tenantId, anonymous);
+  await deleteAssessmentsOf(tx, tenantId, anonymous);
   await tx.query(sql`
     delete from sessions
     where tenant_id = ${tenantId} and website_account_id = ${erased.id}`);
@@ -152,6 +154,7 @@ export async function deleteEvidenceNaming(tx: Queryable, tenantId: string, { do
       )
     returning id_key, type`);
   await deleteLabelsOf(tx, tenantId, deleted);
+  await deleteAssessmentsOf(tx, tenantId, deleted);
 }
 
 // No member of a stored reply is an account id, but a note or a device name in a reply may quote one.

@@ -59,6 +59,7 @@ export type Sweep = { table: string; column: string; only?: string; keptDays: nu
 
 export const sweeps: readonly Sweep[] = [
   { table: "activity_ids", column: "received_on", keptDays: "retention" },
+  { table: "assessments", column: "received_at", keptDays: "retention" },
   { table: "unscorable", column: "received_at", keptDays: "retention" },
   { table: "history", column: "received_at", keptDays: "retention" },
   { table: "sessions", column: "last_at", keptDays: "retention" },

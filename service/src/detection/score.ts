@@ -1,4 +1,5 @@
 import { defaultThresholds, type Rule, type Thresholds } from "../domain/rule.ts";
+import type { PolicyDefinition } from "../domain/policy.ts";
 import { sources, type Source } from "../domain/source.ts";
 import type { CompiledRule } from "./compile.ts";
 import type { LoginRatio } from "./entity.ts";
@@ -11,7 +12,14 @@ import type { compileSentence } from "./sentence.ts";
 import { packed, type RuleContext } from "./vector.ts";
 
 export type ActiveRule = { rule: Rule; compiled: CompiledRule; sentence: ReturnType<typeof compileSentence> };
-export type RuleSet = { revision: number; thresholds: Thresholds; rules: ActiveRule[]; serving?: Serving; lists?: Lists };
+export type RuleSet = {
+  revision: number;
+  thresholds: Thresholds;
+  rules: ActiveRule[];
+  serving?: Serving;
+  policy?: PolicyDefinition;
+  lists?: Lists;
+};
 
 // The parts sum to the log-odds, so each part can be shown as what it contributed.
 export type Part = [name: string, logOdds: number];

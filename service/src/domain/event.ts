@@ -14,6 +14,7 @@ const eventTypes = {
   "account.created": { webhook: "An account is created", deed: "Created the account" },
   "account.updated": { webhook: "An account's flags change" },
   "account.erased": { webhook: "An account is erased", deed: "Erased the account" },
+  "activity.decided": { webhook: "A decision differs from the answer that was given before it", deed: "Decided" },
   "tenant.secret_rotated": {},
   "tenant.identity_secret_rotated": {},
   "tenant.updated": {},
@@ -74,7 +75,7 @@ export type DomainEvent = {
   occurred_at: string;
   actor: string;
   resource: {
-    type: "case" | "end_user_account" | "tenant" | "rule" | "user" | "client" | "webhook" | "model" | "list";
+    type: "case" | "end_user_account" | "activity" | "tenant" | "rule" | "user" | "client" | "webhook" | "model" | "list";
     id: string;
     version?: number;
   };
@@ -97,7 +98,8 @@ export const LoggedEvent = Type.Object(
     resource: Type.Object(
       {
         type: Type.String({
-          description: "`case`, `end_user_account`, `rule`, `tenant`, `user`, `client`, `webhook`, `model` or `list`.",
+          description:
+            "`case`, `end_user_account`, `activity`, `rule`, `tenant`, `user`, `client`, `webhook`, `model` or `list`.",
         }),
         id: Type.String(),
         version: Type.Optional(

@@ -9,6 +9,7 @@ export const scopeMeanings = {
   "create:enduseraccount": "Create end-user accounts",
   "delete:enduseraccount": "Erase end-user accounts",
   "create:activities": "Send activity",
+  "read:decisions": "Read the verdict on an activity that is sent for assessment",
   "import:activities": "Import history, which opens no cases",
   "read:labels": "List labels",
   "create:labels": "Say which activities were frauds",

@@ -1,7 +1,7 @@
 import type { RuleHits, RuleSubject } from "../db/rules.ts";
 import { allowedLead } from "../detection/allowing.ts";
 import { observe } from "../detection/features.ts";
-import { findingsOf, type Found } from "../detection/finding.ts";
+import { evidenceOf, findingsOf, type Found } from "../detection/finding.ts";
 import { leadsOf, type Lead, type Observed } from "../detection/leads.ts";
 import { listRuleId } from "../detection/list-rules.ts";
 import { listedEvent } from "../detection/listed-event.ts";
@@ -31,7 +31,10 @@ export type Judged = {
   // How often lists were hit, by day.
   listHits: RuleHits[];
   found: Found[];
+  // Set if the sender waits for the verdict.
+  evidence?: Evidence;
 };
+export type Evidence = { logOdds: number } & ReturnType<typeof evidenceOf>;
 type Hit = Omit<RuleSubject, "hits"> & { day: string };
 
 // An event that is suspicious enough for a case. Its judgement waits for the outcomes of look-alikes, which are read once for the
@@ -89,6 +92,9 @@ export function judgeOne(
       hits: hitsOf(verdict, observed, campaigns),
       listHits: listHitsOf(observed),
       found,
+      ...(activity.prediction_id !== undefined && {
+        evidence: { logOdds: decided.logOdds, ...evidenceOf(decided, observed, nowMs) },
+      }),
     };
   };
   const leads = leadsOf(verdict, observed);

@@ -4,6 +4,7 @@ type Offered = Exclude<Scope, "manage:webhooks">;
 
 export const scopeWords: Record<Offered, string> = {
   "create:activities": "Send activity",
+  "read:decisions": "Read the verdict on activity that is sent for assessment",
   "import:activities": "Import history, which opens no cases",
   "create:labels": "Say which activities were frauds",
   "read:labels": "List labels",
@@ -39,6 +40,7 @@ export const offeredScopes = Object.keys(scopeWords) as Offered[];
 // The most common uses of credentials.
 export const scopePresets: { name: string; scopes: Offered[] }[] = [
   { name: "Send activity", scopes: ["create:activities"] },
+  { name: "Decide at log-in and checkout", scopes: ["create:activities", "read:decisions"] },
   {
     name: "Act on cases",
     scopes: ["read:cases", "read:case", "update:case", "read:events", "read:enduseraccount", "update:enduseraccount"],
