@@ -1,0 +1,175 @@
+import { Type, type Static } from "typebox";
+import type { FieldError } from "./failure.ts";
+import { Time } from "./field.ts";
+import { Score, labels, type Label } from "./finding.ts";
+
+// The moments at which a tenant's server asks what to do. Every other type of activity is `other`.
+const typesByMoment = {
+  login: ["login_succeeded", "login_failed"],
+  signup: ["signup"],
+  change: ["password_changed", "email_changed", "mfa_changed", "payee_added"],
+  payment: ["payment", "transfer"],
+} as const;
+
+export const moments = ["login", "signup", "change", "payment", "other"] as const;
+export type Moment = (typeof moments)[number];
+
+const momentByType = new Map<string, Moment>(
+  Object.entries(typesByMoment).flatMap(([moment, types]) => types.map((type) => [type, moment as Moment] as const)),
+);
+
+export function momentOf({ type }: { type: string }): Moment {
+  return momentByType.get(type) ?? "other";
+}
+
+export const policyActions = ["ALLOW", "CHALLENGE", "BLOCK"] as const;
+export type PolicyAction = (typeof policyActions)[number];
+
+export const policyRowsMax = 50;
+const listsMax = 10;
+
+const PolicyRow = Type.Object(
+  {
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: "A few words for people." })),
+    moments: Type.Optional(
+      Type.Array(Type.Enum([...moments]), {
+        minItems: 1,
+        uniqueItems: true,
+        description:
+          "`login`: login_succeeded and login_failed. `signup`. `change`: password_changed, email_changed, mfa_changed and payee_added. `payment`: payment and transfer. `other`: everything else. Without it, all of them.",
+      }),
+    ),
+    min_score: Type.Optional({ ...Score, description: "Without it, 1." }),
+    max_score: Type.Optional({ ...Score, description: "Without it, 5." }),
+    labels: Type.Optional(
+      Type.Array(Type.Enum([...labels]), {
+        minItems: 1,
+        uniqueItems: true,
+        description: "One of these is a label of the evidence. Without it, any evidence, or none.",
+      }),
+    ),
+    lists: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+        minItems: 1,
+        maxItems: listsMax,
+        uniqueItems: true,
+        description: "The activity is on one of these lists. Without it, any lists, or none.",
+      }),
+    ),
+    action: Type.Enum([...policyActions]),
+    set_quarantined: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether to quarantine the account too. This applies to every activity that a server or a verified page sends, not only to assessments, but never to a failed log-in, which anybody can cause.",
+      }),
+    ),
+  },
+  { additionalProperties: false, $id: "PolicyRow", description: "A row matches if all of its conditions do." },
+);
+export type PolicyRow = Static<typeof PolicyRow>;
+
+const definition = {
+  mode: Type.Enum(["on", "shadow"], {
+    description:
+      "`shadow`: the answer is ALLOW, except for a blocked account. What the policy would have answered is in `would_be`, and no account is quarantined.",
+  }),
+  rows: Type.Array(PolicyRow, {
+    maxItems: policyRowsMax,
+    description: "The first row that matches decides. If none does, the answer is ALLOW.",
+  }),
+};
+
+export const PolicyDefinition = Type.Object(definition, { additionalProperties: false, $id: "PolicyDefinition" });
+export type PolicyDefinition = Static<typeof PolicyDefinition>;
+
+const policyVersion = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+
+export const PolicyChange = Type.Object(
+  { ...definition, policy_version: { ...policyVersion, description: "The version that was read." } },
+  { additionalProperties: false, $id: "PolicyChange" },
+);
+export type PolicyChange = Static<typeof PolicyChange>;
+
+export const Policy = Type.Object(
+  {
+    ...definition,
+    policy_version: policyVersion,
+    updated_at: Time,
+    updated_by: Type.String({ description: "`system` for the default policy." }),
+  },
+  { additionalProperties: false, $id: "Policy" },
+);
+export type Policy = Static<typeof Policy>;
+
+// The same actions that cases recommend.
+export const defaultPolicy: PolicyDefinition = {
+  mode: "on",
+  rows: [
+    { name: "Almost certainly fraud", min_score: 5, action: "BLOCK" },
+    { name: "Probably fraud", min_score: 4, action: "CHALLENGE" },
+    { name: "Perhaps a stranger", min_score: 3, labels: ["Account Takeover"], action: "CHALLENGE" },
+  ],
+};
+
+export type Situation = {
+  moment: Moment;
+  score: number;
+  labels: readonly Label[];
+  lists: readonly string[];
+  isBlocked: boolean;
+};
+
+export type PolicyAnswer = {
+  action: PolicyAction;
+  // Only in shadow: the action of the row that matched, or ALLOW.
+  would_be?: PolicyAction;
+  set_quarantined: boolean;
+  // The index of the row that decided. Null if no row matched or the account is blocked.
+  matched: number | null;
+};
+
+// A blocked account is blocked whatever the policy says, because a person decided it.
+export function actionOf({ mode, rows }: PolicyDefinition, situation: Situation): PolicyAnswer {
+  if (situation.isBlocked) return { action: "BLOCK", set_quarantined: false, matched: null };
+  const index = rows.findIndex((row) => isMatch(row, situation));
+  const row = rows[index];
+  const matched = row ? index : null;
+  const action = row?.action ?? "ALLOW";
+  if (mode === "shadow") return { action: "ALLOW", would_be: action, set_quarantined: false, matched };
+  return { action, set_quarantined: row?.set_quarantined ?? false, matched };
+}
+
+type Conditions = Omit<Situation, "isBlocked">;
+
+function isMatch(row: PolicyRow, { moment, score, labels: found, lists }: Conditions): boolean {
+  return (
+    (row.moments?.includes(moment) ?? true) &&
+    score >= (row.min_score ?? 1) &&
+    score <= (row.max_score ?? 5) &&
+    (row.labels?.some((label) => found.includes(label)) ?? true) &&
+    (row.lists?.some((list) => lists.includes(list)) ?? true)
+  );
+}
+
+// Rejects rows that can never match, because their author believes that they do something.
+export function policyFaults({ rows }: Pick<PolicyDefinition, "rows">): FieldError[] {
+  return rows.flatMap((row, index): FieldError[] => {
+    const { min_score: least = 1, max_score: most = 5 } = row;
+    if (least > most) return [{ field: `rows[${index}].max_score`, message: "must not be less than min_score" }];
+    const earlier = rows.slice(0, index);
+    const isReached = simplestMatches(row).some((situation) => !earlier.some((each) => isMatch(each, situation)));
+    return isReached ? [] : [{ field: `rows[${index}]`, message: "can never match, because the rows before it match first" }];
+  });
+}
+
+// The situations that the row matches, each with as few labels and lists as possible: a situation with more of them is matched by
+// the same earlier rows, and perhaps by others too.
+function simplestMatches(row: PolicyRow): Conditions[] {
+  const { min_score: least = 1, max_score: most = 5 } = row;
+  const scores = [1, 2, 3, 4, 5].filter((score) => score >= least && score <= most);
+  const labelSets = row.labels?.map((label) => [label]) ?? [[]];
+  const listSets = row.lists?.map((list) => [list]) ?? [[]];
+  return (row.moments ?? [...moments]).flatMap((moment) =>
+    scores.flatMap((score) => labelSets.flatMap((found) => listSets.map((lists) => ({ moment, score, labels: found, lists })))),
+  );
+}
