@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { defaultPolicy } from "../src/domain/policy.ts";
 import { draftRule, insertDecided, makeRule } from "./decided.ts";
 import type { TestTenant } from "./harness.ts";
 import { insertTestModel } from "./models-lab.ts";
@@ -120,6 +121,18 @@ export const detectionTraffic: Record<string, (tenant: TestTenant) => Promise<Sa
   updateModelSettings: async () => [
     { path: "/models/settings", options: { body: { released_rules: ["new_device"] } }, status: 200 },
   ],
+  getPolicy: async () => [{ path: "/policy", status: 200 }],
+  listPolicyVersions: async () => [{ path: "/policy/versions", status: 200 }],
+  updatePolicy: async () => {
+    const path = "/policy";
+    const body = { ...defaultPolicy, mode: "shadow" as const, policy_version: 1 };
+    return [
+      { path, options: { body }, status: 200 },
+      { path, options: { body }, status: 409, type: "item-version-conflict" },
+      { path, options: { body: { ...body, rows: [{}] } }, status: 422, type: "validation-error" },
+    ];
+  },
+  tryPolicy: async () => [{ path: "/policy/try-out", options: { body: defaultPolicy }, status: 200 }],
   getRandomChecks: async () => [{ path: "/random-checks", status: 200 }],
   updateRandomChecks: async () => [{ path: "/random-checks", options: { body: { per_day: 3 } }, status: 200 }],
   getModel: async (tenant) => [{ path: `/models/${await insertTestModel(tenant)}`, status: 200 }],

@@ -190,6 +190,8 @@ const alsoUnprovokable: Record<string, FailureCode[]> = {
   listBacktests: ["bad-request"],
   listModels: ["bad-request"],
   getRandomChecks: ["bad-request"],
+  getPolicy: ["bad-request"],
+  listPolicyVersions: ["bad-request"],
   getImport: ["bad-request"],
   startImport: ["bad-request"],
   listUsers: ["bad-request"],

@@ -12,12 +12,14 @@ import { linkOperations } from "./links.ts";
 import { modelOperations } from "./models.ts";
 import type { Operation } from "./operation.ts";
 import { overviewOperations } from "./overview.ts";
+import { policyOperations } from "./policy.ts";
 import { tenantMetricsOperations } from "./tenant-metrics.ts";
 import { quarantineOperations } from "./quarantine.ts";
 import { randomCheckOperations } from "./random-checks.ts";
 import { ruleOperations } from "./rules.ts";
 import { sessionOperations } from "./sessions.ts";
 import { snippetOperations } from "./snippet.ts";
+import { snoozeOperations } from "./snoozes.ts";
 import { tenantOperations } from "./tenants.ts";
 import { thresholdOperations } from "./thresholds.ts";
 import { userOperations } from "./users.ts";
@@ -28,6 +30,7 @@ import { webhookOperations } from "./webhooks.ts";
 // it.
 export const operations: readonly Operation[] = [
   ...caseOperations,
+  ...snoozeOperations,
   ...eventOperations,
   ...sessionOperations,
   ...timelineOperations,
@@ -39,6 +42,7 @@ export const operations: readonly Operation[] = [
   ...labelOperations,
   ...ruleOperations,
   ...thresholdOperations,
+  ...policyOperations,
   ...backtestOperations,
   ...decisionOperations,
   ...modelOperations,

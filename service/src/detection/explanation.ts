@@ -1,5 +1,6 @@
 import type { Decision, FiredRule, StoredDecision } from "../domain/decision.ts";
 import { defaultThresholds, type RuleVersion } from "../domain/rule.ts";
+import { ratioId } from "../domain/snooze.ts";
 import { compileRule } from "./compile.ts";
 import { valuesOf } from "./draft.ts";
 import { RuleFault } from "./fault.ts";
@@ -57,8 +58,7 @@ export function explain({ decision, attributes, type, versions, model }: Stored)
     shadow_rules: named(decision.s).map((rule) => firedRule(rule, context)),
     contributions: contributions.map(([name, part, times]) => ({
       name,
-      plain_name:
-        times === undefined ? plainName(name) : `${ruleName(name, fired)}: closed as a false positive ${timesIn(times)}`,
+      plain_name: times === undefined ? plainName(name) : `${ruleName(name, fired)}: ${recordWords(times)}`,
       log_odds: part,
     })),
     ...(rated && { model: rated }),
@@ -66,7 +66,7 @@ export function explain({ decision, attributes, type, versions, model }: Stored)
   };
 }
 
-// Whether the contribution is damping by earlier false positives.
+// Whether the contribution is what earlier false positives subtract.
 function isRecord([, , times]: NonNullable<StoredDecision["c"]>[number]): boolean {
   return times !== undefined;
 }
@@ -92,8 +92,14 @@ function plainName(name: string): string {
   return findField(name)?.plain ?? name;
 }
 
+function recordWords(times: number): string {
+  return times === 0 ? "quiet after a false positive" : `closed as a false positive ${timesIn(times)}`;
+}
+
+// The name begins with `damped.` or `quiet.`.
 function ruleName(name: string, fired: RuleVersion[]): string {
-  const id = name.slice("damped.".length);
+  const id = name.slice(name.indexOf(".") + 1);
+  if (id === ratioId) return "Unusual log-in";
   return id.startsWith("model.") ? "Model" : (fired.find(({ rule_id }) => rule_id === id)?.name ?? id);
 }
 

@@ -1,3 +1,4 @@
+import type { PolicyDefinition } from "../domain/policy.ts";
 import { defaultThresholds, type Rule, type Thresholds } from "../domain/rule.ts";
 import { sources, type Source } from "../domain/source.ts";
 import type { CompiledRule } from "./compile.ts";
@@ -8,12 +9,22 @@ import type { compileSentence } from "./sentence.ts";
 import { packed, type RuleContext } from "./vector.ts";
 
 export type ActiveRule = { rule: Rule; compiled: CompiledRule; sentence: ReturnType<typeof compileSentence> };
-export type RuleSet = { revision: number; thresholds: Thresholds; rules: ActiveRule[]; serving?: Serving };
+export type RuleSet = {
+  revision: number;
+  thresholds: Thresholds;
+  rules: ActiveRule[];
+  serving?: Serving;
+  policy?: PolicyDefinition;
+  // When the last snooze ends, at the latest.
+  snoozedUntil?: string | null;
+};
 
 // The parts sum to the log-odds, so each part can be shown as what it contributed.
 export type Part = [name: string, logOdds: number];
 // What earlier false positives subtract from a rule's weight.
 export type Damped = { rule_id: string; logOdds: number; times: number };
+// What a snooze subtracts: all of the weight.
+export type Quieted = Omit<Damped, "times">;
 export type Verdict = {
   source: Source;
   revision: number;
@@ -26,6 +37,7 @@ export type Verdict = {
   // The challenger's rating. It is stored, but does not count.
   challenger: { shortId: string; logOdds: number } | null;
   damped: Damped[];
+  quiet: Quieted[];
   logOdds: number;
   score: Score;
 };
@@ -71,6 +83,7 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
     model,
     challenger,
     damped: [],
+    quiet: [],
     logOdds,
     score: scoreOf(logOdds, thresholds, source),
   };
@@ -126,7 +139,7 @@ export function scoreOf(logOdds: number, thresholds: Thresholds, source: Source 
 // `decided` is what counts towards the score, if some of the rules are about another subject.
 export function decisionText(verdict: Verdict, context: RuleContext, decided: Verdict = verdict): string {
   const { revision, fired, shadow, model, challenger, thresholds } = verdict;
-  const { logOdds, ratioParts, damped } = decided;
+  const { logOdds, ratioParts, damped, quiet } = decided;
   const isPlain = fired.length === 0 && shadow.length === 0 && ratioParts.length === 0 && verdict.ratioParts.length === 0;
   // Most events are like this, and building the text at once is several times as fast.
   if (isPlain && damped.length === 0 && !model && !challenger && isDefault(thresholds))
@@ -134,7 +147,11 @@ export function decisionText(verdict: Verdict, context: RuleContext, decided: Ve
   const ids = fired.filter((active) => !decided.fired.includes(active)).map(({ rule }) => rule.rule_id);
   const elsewhere = model && !decided.model ? [...ids, modelRecordId(model)] : ids;
   const isWhole = elsewhere.length === 0 && ratioParts.length === verdict.ratioParts.length;
-  const parts = [...ratioParts, ...damped.map(({ rule_id, logOdds: taken, times }) => [`damped.${rule_id}`, taken, times])];
+  const parts = [
+    ...ratioParts,
+    ...damped.map(({ rule_id, logOdds: taken, times }) => [`damped.${rule_id}`, taken, times]),
+    ...quiet.map(({ rule_id, logOdds: taken }) => [`quiet.${rule_id}`, taken, 0]),
+  ];
   const head = {
     v: revision,
     l: logOdds,

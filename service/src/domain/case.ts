@@ -6,6 +6,7 @@ import { Failure, type FieldError } from "./failure.ts";
 import { Time, Uuid, notBefore } from "./field.ts";
 import { Occurrence, Score, actions, labels, type Finding, type FindingIds } from "./finding.ts";
 import { addMembers, type MemberChange } from "./member.ts";
+import { SnoozeRequest } from "./snooze.ts";
 import type { CaseSubject } from "./subject.ts";
 
 // Limited for the same reason as the evidence.
@@ -95,6 +96,7 @@ export const CaseChange = Type.Object(
           "With `same`, the members' open cases that this attack opened are closed too, with the same disposition and reason. They are closed in the background, after the response. Cases that were opened for another reason, or that have got new evidence since, stay open. Reopening the attack's case stops this.",
       }),
     ),
+    snooze: Type.Optional(SnoozeRequest),
   },
   { additionalProperties: false, $id: "CaseChange" },
 );
@@ -104,7 +106,10 @@ export function closeFaults(change: CaseChange): FieldError[] {
   const wrong = (["disposition", "occurrence_ids", "members"] as const).filter(
     (field) => change[field] !== undefined && change.status !== "CLOSED",
   );
-  return wrong.map((field) => ({ field, message: "is only allowed with the status CLOSED" }));
+  const faults = wrong.map((field) => ({ field, message: "is only allowed with the status CLOSED" }));
+  const isFalse = change.status === "CLOSED" && change.disposition === "FALSE_POSITIVE";
+  if (change.snooze === undefined || isFalse) return faults;
+  return [...faults, { field: "snooze", message: "is only allowed with the disposition FALSE_POSITIVE" }];
 }
 
 export const BulkClose = Type.Object(
@@ -166,6 +171,7 @@ export function changeStatus(found: CaseDocument, change: CaseChange, actor: Act
   const data = {
     ...(!isClose && { closed_at: closed.changed_at }),
     ...(closed.disposition && { disposition: closed.disposition }),
+    ...(change.snooze && { snooze: change.snooze }),
   };
   return { document, events: [caseEvent(document, isClose ? "case.closed" : "case.reopened", state, data)] };
 }

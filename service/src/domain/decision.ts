@@ -81,7 +81,7 @@ export const Decision = Type.Object(
       Type.Object({ name: Type.String(), plain_name: Type.String(), log_odds: LogOdds }, { additionalProperties: false }),
       {
         description:
-          "What the comparison with the account's earlier log-ins added to or subtracted from the log-odds. `damped.<rule_id>` is what earlier false positives subtracted from the rule's weight.",
+          "What the comparison with the account's earlier log-ins added to or subtracted from the log-odds. `damped.<rule_id>` is what earlier false positives subtracted from the rule's weight. `quiet.<rule_id>` is the weight of a rule that is quiet about this subject.",
       },
     ),
     model: Type.Optional(
@@ -123,7 +123,7 @@ export type StoredDecision = {
   t?: Thresholds;
   r?: Record<string, number>;
   s?: Record<string, number>;
-  // `times` is given only for damping: the number of earlier false positives.
+  // `times` is given only for damping: the number of earlier false positives. It is 0 if the rule is quiet.
   c?: [name: string, logOdds: number, times?: number][];
   // `m`: the champion and its part of the log-odds. `n`: the challenger and the log-odds that it would have given.
   m?: [model: string, part: number];

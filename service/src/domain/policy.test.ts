@@ -46,6 +46,7 @@ test("actionOf: a blocked account is blocked, also in shadow and if a row allows
 });
 
 test.each<[string, PolicyRow[], string[]]>([
+  ["a label twice", [{ labels: ["Bot", "Organic", "Bot"], action: "BLOCK" }], ["rows[0].labels[2]"]],
   ["the highest score below the lowest", [{ min_score: 4, max_score: 3, action: "BLOCK" }], ["rows[0].max_score"]],
   ["a row after one that matches everything", [{ action: "ALLOW" }, { min_score: 5, action: "BLOCK" }], ["rows[1]"]],
   [

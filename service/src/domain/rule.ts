@@ -150,7 +150,7 @@ export function changedMembers(before: RuleDefinition, after: RuleDefinition): s
   return members.filter((member) => before[member] !== after[member]);
 }
 
-function versionConflict(what: string, current: number): Failure {
+export function versionConflict(what: string, current: number): Failure {
   return new Failure(
     "item-version-conflict",
     `${what} is at version ${current}, which is not the version that was sent. Read it again before you change it.`,

@@ -19,8 +19,10 @@ import { keptIp, type Enrichment } from "./enrichment.ts";
 import { Damper } from "./damper.ts";
 import { isSuspended, judgeOne, type Bench, type Enriched, type Judged, type Suspended } from "./judging.ts";
 import { restMs } from "./pattern-budget.ts";
+import { quarantineByPolicy } from "./policy.ts";
 import { labelReports, type Report } from "./report-labels.ts";
 import type { RuleSets } from "./rule-sets.ts";
+import { Snoozer } from "./snoozer.ts";
 import { tallyBatch } from "./tally.ts";
 
 export const batchMax = 1_000;
@@ -98,7 +100,8 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, cla
   const enriched = told.flatMap(({ id_key }, index) => (believed[index] ? [{ id_key, event: believed[index] }] : []));
   const campaigns = new Campaigns(turn.campaigns);
   const damper = new Damper(Buffer.from(turn.ip_key).toString("hex"), { isHistory });
-  const bench: Bench = { memory, set, campaigns, damper, keepIp, nowMs: Date.parse(now) };
+  const snoozer = new Snoozer({ until: set.snoozedUntil ?? null, now, isHistory });
+  const bench: Bench = { memory, set, campaigns, damper, snoozer, keepIp, nowMs: Date.parse(now) };
   const begun: (Judged | Suspended)[] = [];
   let sliceBegan = performance.now();
   for (const each of enriched) {
@@ -108,10 +111,9 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, cla
     await nextTurn();
     sliceBegan = performance.now();
   }
-  await damper.load(
-    batch,
-    begun.filter(isSuspended).flatMap(({ leads }) => leads),
-  );
+  const waiting = begun.filter(isSuspended).flatMap(({ leads }) => leads);
+  await damper.load(batch, waiting);
+  await snoozer.load(batch, waiting);
   const judged = begun.map((each) => (isSuspended(each) ? each.resume() : each));
   const found = judged.flatMap((each) => each.found);
   const cases = await openOrJoin(batch, isHistory ? [] : found, accounts.flags);
@@ -139,7 +141,9 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, cla
     addIdentityCounts(tx, tenantId, identityCounts(believed)),
   ]);
   await labelReports(batch, reportsIn(judged, cases.made));
-  await appendEvents(tx, tenantId, [...accounts.events, ...cases.events]);
+  const quarantined = isHistory ? [] : await quarantineByPolicy(batch, set.policy, { judged, flags: accounts.flags });
+  const ended = await snoozer.save(batch);
+  await appendEvents(tx, tenantId, [...accounts.events, ...cases.events, ...quarantined, ...ended]);
   return { scored: claimed.length, opened: cases.opened, joined: cases.joinedFindings };
 }
 
@@ -178,7 +182,10 @@ function reportsIn(judged: Judged[], made: Map<Found, { case_id: string }>): Rep
     .map(({ activity, found }) => ({ activity, case_id: found.flatMap((each) => made.get(each)?.case_id ?? [])[0] ?? null }));
 }
 
-function toScored({ found, hits: _hits, ...judged }: Judged, made: Map<Found, { case_id: string; prediction_id: string }>) {
+function toScored(
+  { found, hits: _hits, labels: _labels, isOfAccount: _isOfAccount, ...judged }: Judged,
+  made: Map<Found, { case_id: string; prediction_id: string }>,
+) {
   const [first] = found.flatMap((each) => made.get(each) ?? []);
   return {
     ...judged,
