@@ -125,7 +125,7 @@ test("attack: what was judged without money covers no payment", async () => {
   expect(await openCases(tenant)).toHaveLength(1);
 });
 
-test("attack: a report ends what is quiet about its account, and only a server's report does", async () => {
+test("attack: a report ends what is quiet about its account", async () => {
   const tenant = await strictTenant(service.current);
   await snoozed(tenant, "account");
   await sendScored(tenant, [visitOf({ type: "fraud_report" })]);

@@ -3,6 +3,7 @@ import { defaultPolicy } from "../src/domain/policy.ts";
 import { draftRule, insertDecided, makeRule } from "./decided.ts";
 import type { TestTenant } from "./harness.ts";
 import { insertTestModel } from "./models-lab.ts";
+import { storeSnooze } from "./stored-snooze.ts";
 import type { Sample } from "./witness.ts";
 
 const expression = "device.accounts_1h >= 8";
@@ -121,6 +122,18 @@ export const detectionTraffic: Record<string, (tenant: TestTenant) => Promise<Sa
   updateModelSettings: async () => [
     { path: "/models/settings", options: { body: { released_rules: ["new_device"] } }, status: 200 },
   ],
+  listSnoozes: async (tenant) => {
+    await storeSnooze(tenant.service.database, tenant.tenantId, "user-1");
+    return [{ path: "/snoozes?is_active=true&limit=1", status: 200 }];
+  },
+  endSnooze: async (tenant) => {
+    const path = `/snoozes/${await storeSnooze(tenant.service.database, tenant.tenantId, "user-1")}`;
+    return [
+      { path, status: 204 },
+      { path: `/snoozes/${randomUUID()}`, status: 404, type: "item-not-found" },
+      { path: "/snoozes/%00", status: 400, type: "bad-request" },
+    ];
+  },
   getPolicy: async () => [{ path: "/policy", status: 200 }],
   listPolicyVersions: async () => [{ path: "/policy/versions", status: 200 }],
   updatePolicy: async () => {

@@ -27,6 +27,8 @@ const groups = [
       "models",
       "webhooks",
       "rules-and-backtests",
+      "policies",
+      "snooze",
       "keycloak",
     ],
   },

@@ -8,6 +8,7 @@ import { GuideLink } from "../parts/GuideLink.tsx";
 import { Score } from "../parts/Score.tsx";
 import type { Disposition, Verdict } from "../changes/desk.ts";
 import { ConflictStrip } from "./ConflictStrip.tsx";
+import { SnoozeFields, type Snooze } from "./SnoozeFields.tsx";
 import { VerdictFields } from "./VerdictFields.tsx";
 import { readDraft, saveDraft, type Draft } from "./draft.ts";
 
@@ -29,6 +30,7 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
     return first === null ? known : { ...known, disposition: first };
   });
   const [isForMembers, setForMembers] = useState(false);
+  const [snooze, setSnooze] = useState<Snooze | null>(null);
   const entered = seen.details.members?.entered ?? 0;
   const write = (next: Draft) => {
     setDraft(next);
@@ -37,7 +39,8 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
   const submit = (version: number) => {
     const { disposition, reason } = draft;
     if (disposition === null || isBusy) return;
-    onSubmit({ case_id: id, case_version: version, disposition, reason: reason.trim(), isForMembers });
+    const quiet = disposition === "FALSE_POSITIVE" && snooze !== null && { snooze };
+    onSubmit({ case_id: id, case_version: version, disposition, reason: reason.trim(), isForMembers, ...quiet });
   };
   const send = () => submit((conflict ?? seen).case_version);
   return (
@@ -71,6 +74,9 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
         <p className="line-clamp-3 text-sm text-soft">{seen.details.summary}</p>
       </div>
       <VerdictFields draft={draft} onDraft={write} onSubmit={conflict ? () => {} : send} isDisabled={isBusy} />
+      {draft.disposition === "FALSE_POSITIVE" && (
+        <SnoozeFields seen={seen} value={snooze} onValue={setSnooze} isDisabled={isBusy} />
+      )}
       {entered > 0 && (
         <label className="mt-4 flex items-start gap-2">
           <input

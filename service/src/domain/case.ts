@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import type { DomainEvent } from "./event.ts";
 import { CaseDetails, joinedDetails, newDetails } from "./case-details.ts";
 import { addOccurrence, believed, isClaimOnly, newOccurrence, occurrencesShownMax } from "./evidence.ts";
-import { Failure, type FieldError } from "./failure.ts";
+import { Failure, versionConflict, type FieldError } from "./failure.ts";
 import { Time, Uuid, notBefore } from "./field.ts";
 import { Occurrence, Score, actions, labels, type Finding, type FindingIds } from "./finding.ts";
 import { addMembers, type MemberChange } from "./member.ts";
@@ -151,7 +151,7 @@ export const defaultReasons = { CLOSED: "The case was closed.", OPEN: "The case 
 type Actor = { name: string; now: string; state_id: string };
 
 export function changeStatus(found: CaseDocument, change: CaseChange, actor: Actor): Changed {
-  if (found.case_version !== change.case_version) throw versionConflict(found);
+  if (found.case_version !== change.case_version) throw versionConflict(`Case ${found.case_id}`, found.case_version);
   refuseForeign(found, change.occurrence_ids);
   if (found.status === change.status) return { document: found, events: [] };
   const isClose = change.status === "CLOSED";
@@ -182,14 +182,6 @@ function refuseForeign({ fraud_occurrences: known }: CaseDocument, ids: string[]
   );
   if (errors.length > 0)
     throw new Failure("validation-error", "The body names occurrences that the case does not have.", { errors });
-}
-
-function versionConflict(found: { case_id: string; case_version: number }): Failure {
-  return new Failure(
-    "item-version-conflict",
-    `Case ${found.case_id} is at version ${found.case_version}, which is not the version that was sent. Read it again before you change it.`,
-    { current_version: found.case_version },
-  );
 }
 
 export type Subject = {

@@ -1,8 +1,7 @@
 import { Type, type Static } from "typebox";
-import type { FieldError } from "./failure.ts";
+import { versionConflict, type FieldError } from "./failure.ts";
 import { Time, notBefore } from "./field.ts";
 import { Score, labels, type Label } from "./finding.ts";
-import { versionConflict } from "./rule.ts";
 
 // The moments at which a tenant's server asks what to do. Every other type of activity is `other`.
 const typesByMoment = {
