@@ -30,14 +30,14 @@ test("policy: a row is added, tried on the last 30 days and saved as a new versi
   await section.getByRole("button", { name: "Add a row" }).click();
   const dialog = page.getByRole("dialog", { name: "Add a row" });
   await dialog.getByLabel("Name").fill("Careful with log-ins");
-  await dialog.getByRole("checkbox", { name: "Log-in" }).check();
+  await dialog.getByRole("checkbox", { name: "Log-in", exact: true }).check();
   await dialog.getByLabel("Score from").selectOption("2");
   await dialog.getByLabel("Score to").selectOption("3");
   expect(await axeFindings(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Add to the draft" }).click();
   await section.getByRole("button", { name: "Try on the last 30 days" }).click();
   const trial = page.getByRole("region", { name: "On the last 30 days" });
-  await trial.getByText("Would have challenged 3 (0 confirmed fraud), of 43 log-ins.").waitFor();
+  await trial.getByText("Would have challenged 3 of 43 log-ins, 0 of them confirmed fraud.").waitFor();
   await trial.getByText("The saved policy: challenged 0, blocked 0.").waitFor();
   expect((await policyOf(tenant)).policy_version).toBe(1);
   await section.getByRole("button", { name: "Save the policy" }).click();

@@ -20,9 +20,9 @@ test("close dialog: a false positive can be made quiet, and the choice is sent w
     .first()
     .click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByRole("radio", { name: /Fraud/ }).first().check();
+  await dialog.getByRole("radio", { name: "Confirmed fraud" }).check();
   expect(await dialog.getByLabel("Not this again").count()).toBe(0);
-  await dialog.getByRole("radio", { name: /False/ }).check();
+  await dialog.getByRole("radio", { name: "False positive" }).check();
   await dialog.getByLabel("Not this again").check();
   await dialog.getByLabel("Quiet about").selectOption("account");
   await dialog.getByText("quiet for anybody who uses this account").waitFor();

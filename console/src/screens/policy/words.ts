@@ -29,12 +29,12 @@ type Count = Outcome["all"];
 
 // "Would have challenged 212 of 18,400 log-ins, 31 of them confirmed fraud."
 export function trialWords({ moment, all, challenged, blocked }: Outcome): string {
-  const { plural } = momentWords[moment];
-  const deeds = [`challenged ${countWords(challenged)}`, ...(blocked.activities > 0 ? [`blocked ${countWords(blocked)}`] : [])];
-  return `Would have ${deeds.join(", and ")}, of ${all.activities.toLocaleString()} ${plural}.`;
+  const of = `${all.activities.toLocaleString()} ${momentWords[moment].plural}`;
+  const first = `Would have challenged ${challenged.activities.toLocaleString()} of ${of}${fraudWords(challenged)}.`;
+  if (blocked.activities === 0) return first;
+  return `${first} Would have blocked ${blocked.activities.toLocaleString()}${fraudWords(blocked)}.`;
 }
 
-function countWords({ activities, frauds }: Count): string {
-  if (activities === 0) return "none";
-  return `${activities.toLocaleString()} (${frauds.toLocaleString()} confirmed fraud)`;
+function fraudWords({ activities, frauds }: Count): string {
+  return activities === 0 ? "" : `, ${frauds.toLocaleString()} of them confirmed fraud`;
 }

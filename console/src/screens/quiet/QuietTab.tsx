@@ -59,7 +59,7 @@ function QuietTable({ snoozes, onEnd }: TableProps) {
         <thead className="border-b border-line text-xs text-faint">
           <tr>
             <th className="py-2 pr-3 pl-4 font-medium">About</th>
-            <th className="py-2 pr-3 font-medium">Quiet rules</th>
+            <th className="py-2 pr-3 font-medium whitespace-nowrap">Quiet rules</th>
             <th className="py-2 pr-3 font-medium">Until</th>
             <th className="py-2 pr-3 text-right font-medium">Hits</th>
             <th className="py-2 pr-3 text-right font-medium">Kept from the queue</th>
@@ -83,7 +83,7 @@ function Row({ snooze, onEnd }: { snooze: Snooze; onEnd: TableProps["onEnd"] }) 
   const { case_id, rules, until, hits, kept, last_kept_at, is_active, created_by, ended_at } = snooze;
   return (
     <tr className={`border-b border-line align-top last:border-0 ${is_active ? "" : "text-soft"}`}>
-      <td className="max-w-64 py-2 pr-3 pl-4 [overflow-wrap:anywhere]">{subjectWords(snooze)}</td>
+      <td className="max-w-64 min-w-40 py-2 pr-3 pl-4 [overflow-wrap:anywhere]">{subjectWords(snooze)}</td>
       <td className="max-w-56 py-2 pr-3 font-mono text-xs [overflow-wrap:anywhere]">{rules.join(", ")}</td>
       <td className="py-2 pr-3 whitespace-nowrap">
         <Moment at={ended_at ?? until} />
@@ -93,12 +93,12 @@ function Row({ snooze, onEnd }: { snooze: Snooze; onEnd: TableProps["onEnd"] }) 
       <td className="py-2 pr-3 text-right">
         {kept.toLocaleString()}
         {last_kept_at !== undefined && (
-          <span className="block text-xs text-faint">
+          <span className="block text-xs whitespace-nowrap text-faint">
             last <Moment at={last_kept_at} />
           </span>
         )}
       </td>
-      <td className="py-2 pr-3 [overflow-wrap:anywhere]">
+      <td className="max-w-56 py-2 pr-3 [overflow-wrap:anywhere]">
         {created_by}{" "}
         <Link to="/cases/$caseId" params={{ caseId: case_id }} className="block text-xs text-accent underline">
           Its case
