@@ -17,7 +17,7 @@ async function policyOf(tenant: TestTenant): Promise<Policy> {
 
 function logins(count: number, score: number): Decided[] {
   const login = { type: "login_succeeded", website_account_id: "a", received_at: noonBefore(1), score };
-  return Array<Decided>(count).fill({ ...login, decision: { v: 1, l: score, f: {} } });
+  return Array.from({ length: count }, () => ({ ...login, decision: { v: 1, l: score, f: {} } }));
 }
 
 test("policy: a row is added, tried on the last 30 days and saved as a new version", async () => {

@@ -57,9 +57,9 @@ test("policy: the same policy again is no new version, and an outdated version i
 
 test("policy: of changes at the same time, one is stored and the others are refused", async () => {
   const tenant = await TestTenant.create(service.current);
-  const rows = (score: number) => [{ min_score: score, action: "BLOCK" as const }];
-  const answers = await Promise.all([1, 2, 3, 4, 5].map((score) => put(tenant, { rows: rows(score) })));
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409]);
+  const change = (score: number) => put(tenant, { rows: [{ min_score: score, action: "BLOCK" }] });
+  const answers = await Promise.all([1, 2, 3, 4, 5].map(change));
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409, 409]);
   expect((await tenant.call("GET", "/policy")).json.data).toMatchObject({ policy_version: 2 });
 });
 
@@ -76,14 +76,14 @@ test.each<[string, unknown, string[]]>([
   ["a null row", { rows: [null] }, ["rows[0]"]],
   ["rows that are no array", { rows: "x" }, ["rows"]],
   ["too long a name", { rows: [{ action: "BLOCK", name: "n".repeat(101) }] }, ["rows[0].name"]],
-  ["too many rows", { rows: Array(policyRowsMax + 1).fill({ action: "BLOCK" }) }, ["rows"]],
+  ["too many rows", { rows: Array.from({ length: policyRowsMax + 1 }, () => ({ action: "BLOCK" })) }, ["rows"]],
   ["too many lists", { rows: [{ action: "BLOCK", lists: Array.from({ length: 11 }, (_, i) => `l${i}`) }] }, ["rows[0].lists"]],
   ["a row that never matches", { rows: [{ action: "ALLOW" }, { action: "BLOCK", min_score: 5 }] }, ["rows[1]"]],
   ["scores in the wrong order", { rows: [{ action: "BLOCK", min_score: 5, max_score: 4 }] }, ["rows[0].max_score"]],
 ])("policy: %s is a 422 that names the field, and nothing is stored", async (_what, change, fields) => {
   const tenant = await TestTenant.create(service.current);
   const body = { ...defaultPolicy, ...(change as object) };
-  for (const answer of [await put(tenant, body as PolicyChange), await tenant.call("POST", "/policy/try-out", { body })]) {
+  for (const answer of [await put(tenant, body), await tenant.call("POST", "/policy/try-out", { body })]) {
     const problem = expectProblem(answer, 422, "validation-error");
     expect(problem.errors?.map(({ field }) => field)).toEqual(fields);
   }
@@ -102,6 +102,10 @@ test("policy: whoever cannot change accounts cannot make a policy that quarantin
 
 const oddLogin = { name: "Odd log-in", label: "Account Takeover", expression: "event.type == 'login_succeeded'" } as const;
 
+function times(count: number, decided: Decided): Decided[] {
+  return Array.from({ length: count }, () => ({ ...decided }));
+}
+
 const insertLabels = `
   insert into labels (
     tenant_id, id_key, source, case_id, received_at, y, weight, event_at, labelled_at, known_at, actor
@@ -118,9 +122,9 @@ test("try-out: says what a policy would have answered to the last 30 days, and h
   const unusual: Decided = { ...login, score: 3, decision: { v: 1, l: 2.6, c: [["login.device", 2.6]], f: {} } };
   const frauds = Array.from({ length: 3 }, () => ({ ...odd, activity_id: randomUUID(), received_at: noonBefore(2) }));
   await insertDecided(tenant, [
-    ...Array<Decided>(20).fill({ ...login, received_at: noonBefore(3) }),
-    ...Array<Decided>(5).fill({ ...odd, received_at: noonBefore(29) }),
-    ...Array<Decided>(2).fill({ ...unusual, received_at: noonBefore(1) }),
+    ...times(20, { ...login, received_at: noonBefore(3) }),
+    ...times(5, { ...odd, received_at: noonBefore(29) }),
+    ...times(2, { ...unusual, received_at: noonBefore(1) }),
     ...frauds,
     { ...odd, received_at: noonBefore(31) },
     { ...odd, origin: "browser", received_at: noonBefore(1) },
@@ -227,11 +231,13 @@ test("set_quarantined: an account whose payment is suspicious only because of th
   expect(await flagsOf(tenant, "payer")).toMatchObject({ is_quarantined: false });
 });
 
+function reportOf(account: string, label: string) {
+  return paymentOf({ type: "fraud_report", website_account_id: account, attributes: { label } });
+}
+
 test("set_quarantined: a report by the tenant's server can quarantine, by its label", async () => {
   const tenant = await strictTenant([{ moments: ["other"], labels: ["Bot"], action: "BLOCK", set_quarantined: true }]);
-  const report = (account: string, label: string) =>
-    paymentOf({ type: "fraud_report", website_account_id: account, attributes: { label } });
-  await sendScored(tenant, [report("robot", "Bot"), report("disputed", "Organic")]);
+  await sendScored(tenant, [reportOf("robot", "Bot"), reportOf("disputed", "Organic")]);
   expect(await flagsOf(tenant, "robot")).toMatchObject({ is_quarantined: true });
   expect(await flagsOf(tenant, "disputed")).toMatchObject({ is_quarantined: false });
 });

@@ -156,10 +156,12 @@ test("attack: a snooze that others forgot cannot be kept alive: it ends at its d
   expect(await openCases(tenant)).toHaveLength(1);
 });
 
+function failed(account: string): Activity {
+  return paymentOf({ type: "login_failed", website_account_id: account, device_id: "kiosk", ip: "192.0.2.50" });
+}
+
 test("attack: a quiet device hides no attack on many accounts that is larger than what was judged", async () => {
   const tenant = await strictTenant(service.current);
-  const failed = (account: string) =>
-    paymentOf({ type: "login_failed", website_account_id: account, device_id: "kiosk", ip: "192.0.2.50" });
   await sendScored(
     tenant,
     Array.from({ length: 12 }, (_, index) => failed(`guest-${index}`)),
@@ -184,4 +186,5 @@ test("attack: whoever may only read cases makes nothing quiet and ends nothing",
   const token = await tenant.mint(["read:cases", "read:case"]);
   expectProblem(await tenant.call("DELETE", `/snoozes/${snooze?.snooze_id ?? ""}`, { token }), 403, "access-denied");
   expectProblem(await tenant.call("GET", "/snoozes", { token: await tenant.mint(["update:case"]) }), 403, "access-denied");
+  expect(await listed(tenant, "is_active=true")).toHaveLength(1);
 });

@@ -175,34 +175,24 @@ const unprovokable = new Set<FailureCode>([
 ]);
 // Without parameters or a required body, a bad request can only be a framing fault. A tenant that is not found has no client that
 // could ask.
+const withoutInput = `
+  collectEvents getTag listRules listFeatures getCaseCounts listBacktests listModels getRandomChecks getImport
+  startImport listUsers listClients listWebhooks getKeys getOpenapi getDocs getDocsPage getLiveness getReadiness
+  getPolicy listPolicyVersions
+`;
 const alsoUnprovokable: Record<string, FailureCode[]> = {
+  ...Object.fromEntries(
+    withoutInput
+      .trim()
+      .split(/\s+/)
+      .map((id) => [id, ["bad-request" as const]]),
+  ),
   getTenant: ["bad-request", "item-not-found"],
   updateTenant: ["item-not-found"],
   getSnippet: ["bad-request", "item-not-found"],
-  collectEvents: ["bad-request"],
-  getTag: ["bad-request"],
   rotateAuthSecret: ["bad-request", "item-not-found"],
   getIdentity: ["bad-request", "item-not-found"],
   createIdentitySecret: ["bad-request", "item-not-found"],
-  listRules: ["bad-request"],
-  listFeatures: ["bad-request"],
-  getCaseCounts: ["bad-request"],
-  listBacktests: ["bad-request"],
-  listModels: ["bad-request"],
-  getRandomChecks: ["bad-request"],
-  getPolicy: ["bad-request"],
-  listPolicyVersions: ["bad-request"],
-  getImport: ["bad-request"],
-  startImport: ["bad-request"],
-  listUsers: ["bad-request"],
-  listClients: ["bad-request"],
-  listWebhooks: ["bad-request"],
-  getKeys: ["bad-request"],
-  getOpenapi: ["bad-request"],
-  getDocs: ["bad-request"],
-  getDocsPage: ["bad-request"],
-  getLiveness: ["bad-request"],
-  getReadiness: ["bad-request"],
 };
 
 type Violation = { location: string[]; message: string };

@@ -77,24 +77,32 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
       {draft.disposition === "FALSE_POSITIVE" && (
         <SnoozeFields seen={seen} value={snooze} onValue={setSnooze} isDisabled={isBusy} />
       )}
-      {entered > 0 && (
-        <label className="mt-4 flex items-start gap-2">
-          <input
-            type="checkbox"
-            className="mt-1 size-4 accent-accent"
-            checked={isForMembers}
-            disabled={isBusy}
-            onChange={(event) => setForMembers(event.target.checked)}
-          />
-          <span>
-            Same outcome for {entered === 1 ? "the account that was entered" : `all ${entered} accounts that were entered`}
-            <span className="block text-xs text-faint">
-              This also closes the open cases that this attack opened. Cases that were opened for another reason stay open.
-            </span>
-          </span>
-        </label>
-      )}
+      <ForMembers entered={entered} value={isForMembers} onValue={setForMembers} isDisabled={isBusy} />
       <GuideLink page="investigators#decide" about="closing a case" className="mt-3 text-xs" />
     </Dialog>
+  );
+}
+
+type MembersProps = { entered: number; value: boolean; onValue: (value: boolean) => void; isDisabled: boolean };
+
+// Offers to close the cases that the attack opened.
+function ForMembers({ entered, value, onValue, isDisabled }: MembersProps) {
+  if (entered === 0) return null;
+  return (
+    <label className="mt-4 flex items-start gap-2">
+      <input
+        type="checkbox"
+        className="mt-1 size-4 accent-accent"
+        checked={value}
+        disabled={isDisabled}
+        onChange={(event) => onValue(event.target.checked)}
+      />
+      <span>
+        Same outcome for {entered === 1 ? "the account that was entered" : `all ${entered} accounts that were entered`}
+        <span className="block text-xs text-faint">
+          This also closes the open cases that this attack opened. Cases that were opened for another reason stay open.
+        </span>
+      </span>
+    </label>
   );
 }

@@ -34,9 +34,10 @@ import type { Reply } from "./http/problem.ts";
 import { invalid } from "./http/validate.ts";
 
 const versionsMax = 100;
-const hourMs = 60 * 60 * 1000;
-// Counting a million activities takes about 2 s. Busy tenants try a policy on fewer days.
+// Busy tenants try a policy on fewer days.
 const triedMax = 1_000_000;
+// Activities that one statement counts, so that it is not cancelled.
+const spanMax = 200_000;
 
 async function read({ database }: Services, { caller }: Call): Promise<Reply> {
   return dataReply(await findPolicy(database, caller.tenant_id));
@@ -80,7 +81,7 @@ async function attempt(services: Services, { caller, body }: Call<PolicyDefiniti
   return dataReply({ from, until, tried: tryPolicy(body, situations), current: tryPolicy(current, situations) });
 }
 
-// Reads backwards hour by hour or day by day, so that no statement takes long, until the limit is reached.
+// Reads backwards, at most a day at a time, until the limit is reached.
 async function countRecent({ database }: Services, tenantId: string, until: string) {
   const [first = ""] = daysUpTo(until, trialDays);
   const since = `${first}T00:00:00.000Z`;
@@ -99,17 +100,18 @@ async function countRecent({ database }: Services, tenantId: string, until: stri
   return { from, counts };
 }
 
-// The start of the day, or of the hour if the day is too long to be counted at once.
+// The start of the day, or a later time if the day has too much activity to be counted at once.
 async function spanStart(
   database: Services["database"],
   tenantId: string,
   { since, until }: { since: string; until: string },
 ): Promise<string> {
-  const before = Date.parse(until) - 1;
-  const day = `${new Date(before).toISOString().slice(0, 10)}T00:00:00.000Z`;
+  const untilMs = Date.parse(until);
+  const day = `${new Date(untilMs - 1).toISOString().slice(0, 10)}T00:00:00.000Z`;
   const from = day < since ? since : day;
-  if ((await estimateDecisions(database, tenantId, { from, until })) <= triedMax) return from;
-  return new Date(Math.floor(before / hourMs) * hourMs).toISOString();
+  const share = spanMax / (await estimateDecisions(database, tenantId, { from, until }));
+  if (share >= 1) return from;
+  return new Date(untilMs - Math.max(Math.floor((untilMs - Date.parse(from)) * share), 1)).toISOString();
 }
 
 type LabelOf = (ruleId: string, version: number) => Label | undefined;
@@ -127,13 +129,13 @@ async function ruleLabels({ database }: Services, tenantId: string, counts: Situ
 }
 
 function triedOf({ type, score, activities, is_fraud: isFraud, ...decided }: SituationCount, labelOf: LabelOf): Tried {
-  const { rules, elsewhere, is_unusual: isUnusual, is_raised: isRaised, quiet } = decided;
+  const { rules, elsewhere, is_unusual: isUnusual, is_raised: isRaised, quiet, lists } = decided;
   const without = new Set([...(elsewhere ?? []), ...(quiet ?? [])]);
   const counting = Object.entries(rules ?? {}).filter(([id]) => !without.has(id));
   const modelMoment = modelMomentOf(type);
   const raisedBy = isRaised && !without.has(`model.${modelMoment}`) ? modelMoment : null;
   const labels = evidenceLabels({ rules: counting.flatMap(([id, version]) => labelOf(id, version) ?? []), isUnusual, raisedBy });
-  return { moment: momentOf({ type }), score, labels, lists: [], activities, isFraud };
+  return { moment: momentOf({ type }), score, labels, lists: lists ?? [], activities, isFraud };
 }
 
 const tag = "Detection";

@@ -79,6 +79,7 @@ export type SituationCount = {
   is_unusual: boolean;
   is_raised: boolean;
   quiet: string[] | null;
+  lists: string[] | null;
   activities: number;
 };
 
@@ -90,9 +91,10 @@ export async function countSituations(
   { from, until, frauds }: { from: string; until: string; frauds: string[] },
 ): Promise<SituationCount[]> {
   const { text, values } = sql`
-    select type, score, is_fraud, rules, elsewhere, is_unusual, is_raised, quiet, count(*) as activities
+    select type, score, is_fraud, rules, elsewhere, is_unusual, is_raised, quiet, lists, count(*) as activities
     from (
       select a.type, a.score, f.id_key is not null as is_fraud, head -> 'r' as rules, head -> 'o' -> 1 as elsewhere, quiet,
+        (head -> 'b') - 0 as lists,
         coalesce(login > 0, false) as is_unusual,
         coalesce((head -> 'm' ->> 1)::float8 > 0, false) as is_raised
       from activities as a
@@ -100,7 +102,7 @@ export async function countSituations(
       cross join lateral (
         select case
           when a.decision like '{"v":%,"f":"%'
-            and (a.decision like '%"r":{%' or a.decision not similar to '{"v":[0-9]+,"l":(0|-[0-9.]+),%')
+            and (a.decision like '%"r":{%' or a.decision like '%"b":[%' or a.decision not similar to '{"v":[0-9]+,"l":(0|-[0-9.]+),%')
             then (split_part(a.decision, ',"f":"', 1) || '}')::jsonb
         end as head
       ) as h
@@ -115,6 +117,6 @@ export async function countSituations(
         and a.origin = 'server'
         and a.type <> all(${[...untriedTypes]}::text[])
     ) as situations
-    group by type, score, is_fraud, rules, elsewhere, is_unusual, is_raised, quiet`;
+    group by type, score, is_fraud, rules, elsewhere, is_unusual, is_raised, quiet, lists`;
   return reader.query<Row & SituationCount>({ name: "", text, values });
 }

@@ -12,8 +12,11 @@ test("momentOf: failed and successful log-ins are the same moment, and unknown t
   expect(types.map((type) => momentOf({ type }))).toEqual(["login", "login", "signup", "change", "payment", "other", "other"]);
 });
 
+function answer(score: number, labels: Situation["labels"] = []) {
+  return actionOf(defaultPolicy, { ...plain, score, labels }).action;
+}
+
 test("actionOf: the default policy answers what cases recommend", () => {
-  const answer = (score: number, labels: Situation["labels"] = []) => actionOf(defaultPolicy, { ...plain, score, labels }).action;
   expect([1, 2, 3, 4, 5].map((score) => answer(score))).toEqual(["ALLOW", "ALLOW", "ALLOW", "CHALLENGE", "BLOCK"]);
   expect(answer(3, ["Account Takeover"])).toBe("CHALLENGE");
   expect(answer(3, ["Bot"])).toBe("ALLOW");

@@ -248,10 +248,13 @@ export type Tried = Omit<Situation, "isBlocked"> & { activities: number; isFraud
 
 const outcomeOf = { ALLOW: "allowed", CHALLENGE: "challenged", BLOCK: "blocked" } as const;
 
+function none(): Count {
+  return { activities: 0, frauds: 0 };
+}
+
 // Returns what the policy would have answered, whether or not it is in shadow. Blocked accounts are left out of account, because
 // the flag at that time is not known.
 export function tryPolicy(policy: PolicyDefinition, situations: readonly Tried[]): PolicyOutcome {
-  const none = (): Count => ({ activities: 0, frauds: 0 });
   const ofMoments = moments.map((moment) => ({
     moment,
     all: none(),

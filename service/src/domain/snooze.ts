@@ -141,7 +141,7 @@ export function snoozeFault({ subject, scope, judged, values }: Asked): FieldErr
 }
 
 function withArticle(scope: SnoozeScope): string {
-  return /^a/.test(scope) ? `an ${scope}` : `a ${scope}`;
+  return scope.startsWith("a") ? `an ${scope}` : `a ${scope}`;
 }
 
 type EndedNow = { because: Ending; by: string; now: string };

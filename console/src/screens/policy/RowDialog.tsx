@@ -17,7 +17,6 @@ const actions = Object.keys(policyActionWords) as PolicyRow["action"][];
 
 // Edits one row of the draft. Nothing is stored until the policy is saved.
 export function RowDialog({ row, onRow, onClose }: Props) {
-  const { may } = useWorkspace();
   const [draft, setDraft] = useState<PolicyRow>(row ?? { min_score: 4, action: "CHALLENGE" });
   const [lists, setLists] = useState(row?.lists?.join(", ") ?? "");
   const write = (part: Partial<PolicyRow>) => setDraft({ ...draft, ...part });
@@ -47,22 +46,7 @@ export function RowDialog({ row, onRow, onClose }: Props) {
           value={draft.name ?? ""}
           onChange={({ target }) => write({ name: target.value })}
         />
-        <Choices
-          title="Moment"
-          options={moments.map((each) => ({ value: each, name: momentWords[each].name }))}
-          chosen={draft.moments ?? []}
-          onChosen={(chosen) => write({ moments: chosen })}
-        />
-        <div className="grid grid-cols-2 gap-4">
-          <ScoreSelect label="Score from" value={draft.min_score ?? 1} onValue={(min_score) => write({ min_score })} />
-          <ScoreSelect label="Score to" value={draft.max_score ?? 5} onValue={(max_score) => write({ max_score })} />
-        </div>
-        <Choices
-          title="Label"
-          options={labels.map((each: Label) => ({ value: each, name: each }))}
-          chosen={draft.labels ?? []}
-          onChosen={(chosen) => write({ labels: chosen })}
-        />
+        <Conditions draft={draft} write={write} />
         <Field
           name="lists"
           label="Lists"
@@ -73,25 +57,56 @@ export function RowDialog({ row, onRow, onClose }: Props) {
         <Select label="Answer" value={draft.action} onValue={(action) => write({ action })} of={actions}>
           {(action) => policyActionWords[action].name}
         </Select>
-        {may("update:enduseraccount") && (
-          <label className="flex items-start gap-2">
-            <input
-              type="checkbox"
-              className="mt-1 size-4 accent-accent"
-              checked={draft.set_quarantined ?? false}
-              onChange={({ target }) => write({ set_quarantined: target.checked })}
-            />
-            <span>
-              Also quarantine the account
-              <span className="block text-xs text-faint">
-                This counts for all activity, not only for assessments. A failed log-in never quarantines an account, because
-                anybody can cause one.
-              </span>
-            </span>
-          </label>
-        )}
+        <Quarantine draft={draft} write={write} />
       </form>
     </Dialog>
+  );
+}
+
+type PartProps = { draft: PolicyRow; write: (part: Partial<PolicyRow>) => void };
+
+function Conditions({ draft, write }: PartProps) {
+  return (
+    <>
+      <Choices
+        title="Moment"
+        options={moments.map((each) => ({ value: each, name: momentWords[each].name }))}
+        chosen={draft.moments ?? []}
+        onChosen={(chosen) => write({ moments: chosen })}
+      />
+      <div className="grid grid-cols-2 gap-4">
+        <ScoreSelect label="Score from" value={draft.min_score ?? 1} onValue={(min_score) => write({ min_score })} />
+        <ScoreSelect label="Score to" value={draft.max_score ?? 5} onValue={(max_score) => write({ max_score })} />
+      </div>
+      <Choices
+        title="Label"
+        options={labels.map((each: Label) => ({ value: each, name: each }))}
+        chosen={draft.labels ?? []}
+        onChosen={(chosen) => write({ labels: chosen })}
+      />
+    </>
+  );
+}
+
+function Quarantine({ draft, write }: PartProps) {
+  const { may } = useWorkspace();
+  if (!may("update:enduseraccount")) return null;
+  return (
+    <label className="flex items-start gap-2">
+      <input
+        type="checkbox"
+        className="mt-1 size-4 accent-accent"
+        checked={draft.set_quarantined ?? false}
+        onChange={({ target }) => write({ set_quarantined: target.checked })}
+      />
+      <span>
+        Also quarantine the account
+        <span className="block text-xs text-faint">
+          This counts for all activity, not only for assessments. A failed log-in never quarantines an account, because anybody
+          can cause one.
+        </span>
+      </span>
+    </label>
   );
 }
 
