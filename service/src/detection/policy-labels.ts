@@ -24,7 +24,9 @@ export function evidenceLabels({ rules, isUnusual, raisedBy }: Evidence): Label[
 }
 
 export function labelsOf(verdict: Verdict): Label[] {
-  const { fired, model, quiet } = verdict;
+  const { fired, model, quiet, ratioParts } = verdict;
+  // Most events are like this.
+  if (fired.length === 0 && ratioParts.length === 0 && !model) return [];
   const isCounting = (id: string) => quiet.every(({ rule_id }) => rule_id !== id);
   return evidenceLabels({
     rules: fired.filter(({ rule }) => isCounting(rule.rule_id)).map(({ rule }) => rule.label),

@@ -89,7 +89,7 @@ export function judgeOne(
       decision: decisionText(verdict, context, decided),
       labels: report ? [report.finding.label] : labelsOf(decided),
       isOfAccount: (report ?? strongest)?.account !== null,
-      hits: hitsOf(verdict, observed, { campaigns, quiet: quietIn(leads) }),
+      hits: hitsOf(verdict, observed, { campaigns, leads }),
       found,
     };
   };
@@ -131,10 +131,11 @@ function crowdSubject({ activity, crowd }: EnrichedActivity, keepIp: (ip: string
   return crowd === "block" && ip !== undefined ? `network:${keepIp(blockOf(ip))}` : null;
 }
 
-type HitContext = { campaigns: Campaigns; quiet: ReadonlySet<string> };
+type HitContext = { campaigns: Campaigns; leads: Lead[] };
 
-function hitsOf({ fired, shadow }: Verdict, observed: Observed, { campaigns, quiet }: HitContext): Hit[] {
+function hitsOf({ fired, shadow }: Verdict, observed: Observed, { campaigns, leads }: HitContext): Hit[] {
   if (fired.length === 0 && shadow.length === 0) return [];
+  const quiet = quietIn(leads);
   const { activity, context } = observed;
   const { activity_id, website_account_id, occurred_at } = activity;
   const at = new Date(timeOf(activity)).toISOString();
