@@ -23,6 +23,14 @@ export abstract class OperationMethods {
   closeCases(body: Body<"closeCases">, options: CallOptions = {}): Answer<"closeCases"> {
     return this.call("closeCases", { body, ...options });
   }
+  /** List what is quiet. GET /snoozes, scope read:cases. */
+  listSnoozes(query: Query<"listSnoozes"> = {}, options: CallOptions = {}): Answer<"listSnoozes"> {
+    return this.call("listSnoozes", { query, ...options });
+  }
+  /** End a snooze. DELETE /snoozes/{snooze_id}, scope update:case. */
+  endSnooze(snooze_id: string, options: CallOptions = {}): Answer<"endSnooze"> {
+    return this.call("endSnooze", { params: { snooze_id }, ...options });
+  }
   /** Read the feed of changes. GET /events, scope read:events. */
   listEvents(query: Query<"listEvents"> = {}, options: CallOptions = {}): Answer<"listEvents"> {
     return this.call("listEvents", { query, ...options });
@@ -222,6 +230,22 @@ export abstract class OperationMethods {
   /** Change the thresholds. PUT /thresholds, scope manage:rules. */
   updateThresholds(body: Body<"updateThresholds">, options: CallOptions = {}): Answer<"updateThresholds"> {
     return this.call("updateThresholds", { body, ...options });
+  }
+  /** Read the policy. GET /policy, scope read:rules. */
+  getPolicy(options: CallOptions = {}): Answer<"getPolicy"> {
+    return this.call("getPolicy", { ...options });
+  }
+  /** Change the policy. PUT /policy, scope manage:rules. */
+  updatePolicy(body: Body<"updatePolicy">, options: CallOptions = {}): Answer<"updatePolicy"> {
+    return this.call("updatePolicy", { body, ...options });
+  }
+  /** List the versions of the policy. GET /policy/versions, scope read:rules. */
+  listPolicyVersions(options: CallOptions = {}): Answer<"listPolicyVersions"> {
+    return this.call("listPolicyVersions", { ...options });
+  }
+  /** Try a policy on recent activity. POST /policy/try-out, scope manage:rules. */
+  tryPolicy(body: Body<"tryPolicy">, options: CallOptions = {}): Answer<"tryPolicy"> {
+    return this.call("tryPolicy", { body, ...options });
   }
   /** List backtests. GET /backtests, scope read:rules. */
   listBacktests(options: CallOptions = {}): Answer<"listBacktests"> {

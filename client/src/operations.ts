@@ -20,11 +20,13 @@ export type FraudOccurrence = { occurrence_id: string; prediction_id: string; se
 
 export type CaseMember = { website_account_id: string; state: "attacked" | "created" | "entered"; seen_at: string; case_id?: string; case_status?: "OPEN" | "CLOSED" };
 
-export type CaseChange = { status: "OPEN" | "CLOSED"; case_version: number; reason?: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE"; occurrence_ids?: (string)[]; members?: "same" };
+export type CaseChange = { status: "OPEN" | "CLOSED"; case_version: number; reason?: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE"; occurrence_ids?: (string)[]; members?: "same"; snooze?: { days: number; scope: "account" | "device" | "address" | "payee" } };
 
 export type BulkClose = { cases: ({ case_id: string; case_version: number })[]; reason?: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE" };
 
 export type BulkCloseResult = { case_id: string; status: 200 | 404 | 409; case_version?: number; type?: "item-not-found" | "item-version-conflict" | "transaction-contended"; current_version?: number };
+
+export type Snooze = { snooze_id: string; case_id: string; subject: string; scope: "account" | "device" | "address" | "payee"; value?: string; rules: (string)[]; created_at: string; created_by: string; until: string; hits: number; kept: number; last_kept_at?: string; is_active: boolean; ended_at?: string; ended_by?: string; ended_because?: "expired" | "stronger_evidence" | "reported" | "confirmed_fraud" | "reopened" | "by_hand" };
 
 export type Event = { event_id: number; type: string; occurred_at: string; actor: string; resource: { type: string; id: string; version?: number }; data?: Record<string, unknown>; current?: Record<string, unknown> };
 
@@ -124,6 +126,18 @@ export type Thresholds = { score_2: number; score_3: number; score_4: number; sc
 
 export type ThresholdsChange = { score_2?: number; score_3?: number; score_4?: number; score_5?: number; cases_per_day?: number; thresholds_version?: number };
 
+export type Policy = { mode: "on" | "shadow"; rows: (PolicyRow)[]; policy_version: number; updated_at: string; updated_by: string };
+
+export type PolicyRow = { name?: string; moments?: ("login" | "signup" | "change" | "payment" | "other")[]; min_score?: number; max_score?: number; labels?: ("Account Takeover" | "Bot" | "Synthetic" | "Organic")[]; lists?: (string)[]; action: "ALLOW" | "CHALLENGE" | "BLOCK"; set_quarantined?: boolean };
+
+export type PolicyChange = { mode: "on" | "shadow"; rows: (PolicyRow)[]; policy_version: number };
+
+export type PolicyDefinition = { mode: "on" | "shadow"; rows: (PolicyRow)[] };
+
+export type PolicyTrial = { from: string; until: string; tried: PolicyOutcome; current: PolicyOutcome };
+
+export type PolicyOutcome = { moments: ({ moment: "login" | "signup" | "change" | "payment" | "other"; all: { activities: number; frauds: number }; allowed: { activities: number; frauds: number }; challenged: { activities: number; frauds: number }; blocked: { activities: number; frauds: number } })[]; rows: ({ activities: number; frauds: number })[] };
+
 export type BacktestListItem = { backtest_id: string; status: "QUEUED" | "RUNNING" | "DONE" | "CANCELLED" | "FAILED"; expression: string; label?: string; about: "account" | "device" | "address" | "network" | "campaign" | "payee" | "instrument"; days: number; from: string; until: string; progress: { done: number; total: number; percent: number }; fault?: string; created_at: string; created_by: string; finished_at?: string };
 
 export type NewBacktest = { expression: string; label?: string; about?: "account" | "device" | "address" | "network" | "campaign" | "payee" | "instrument"; days?: number; from?: string };
@@ -220,6 +234,8 @@ export type Operations = {
   listCaseMembers: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { members: (CaseMember)[]; next_cursor: string | null } };
   updateCase: { params: { case_id: string }; query: undefined; body: CaseChange; data: Case };
   closeCases: { params: undefined; query: undefined; body: BulkClose; data: { results: (BulkCloseResult)[] } };
+  listSnoozes: { params: undefined; query: { is_active?: boolean; limit?: number; cursor?: string }; body: undefined; data: { snoozes: (Snooze)[]; next_cursor: string | null } };
+  endSnooze: { params: { snooze_id: string }; query: undefined; body: undefined; data: undefined };
   listEvents: { params: undefined; query: { after?: number; limit?: number; wait?: number }; body: undefined; data: { events: (Event)[]; next_after: number } };
   listCaseEvents: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { events: (Event)[]; next_cursor: string | null } };
   listEndUserAccountEvents: { params: { website_account_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { events: (Event)[]; next_cursor: string | null } };
@@ -270,6 +286,10 @@ export type Operations = {
   listFeatures: { params: undefined; query: undefined; body: undefined; data: { features: (Feature)[] } };
   getThresholds: { params: undefined; query: { cases_per_day?: number }; body: undefined; data: Thresholds };
   updateThresholds: { params: undefined; query: undefined; body: ThresholdsChange; data: Thresholds };
+  getPolicy: { params: undefined; query: undefined; body: undefined; data: Policy };
+  updatePolicy: { params: undefined; query: undefined; body: PolicyChange; data: Policy };
+  listPolicyVersions: { params: undefined; query: undefined; body: undefined; data: { versions: (Policy)[] } };
+  tryPolicy: { params: undefined; query: undefined; body: PolicyDefinition; data: PolicyTrial };
   listBacktests: { params: undefined; query: undefined; body: undefined; data: { backtests: (BacktestListItem)[] } };
   createBacktest: { params: undefined; query: undefined; body: NewBacktest; data: Backtest };
   getBacktest: { params: { backtest_id: string }; query: undefined; body: undefined; data: Backtest };
@@ -322,6 +342,8 @@ export const operations = {
   listCaseMembers: { method: "GET", path: "/cases/{case_id}/members", wantsKey: false, isRepeatable: true, items: "members" },
   updateCase: { method: "PUT", path: "/cases/{case_id}", wantsKey: true, isRepeatable: true },
   closeCases: { method: "POST", path: "/cases/close", wantsKey: true, isRepeatable: true },
+  listSnoozes: { method: "GET", path: "/snoozes", wantsKey: false, isRepeatable: true, items: "snoozes" },
+  endSnooze: { method: "DELETE", path: "/snoozes/{snooze_id}", wantsKey: false, isRepeatable: false },
   listEvents: { method: "GET", path: "/events", wantsKey: false, isRepeatable: true },
   listCaseEvents: { method: "GET", path: "/cases/{case_id}/events", wantsKey: false, isRepeatable: true, items: "events" },
   listEndUserAccountEvents: { method: "GET", path: "/enduseraccounts/{website_account_id}/events", wantsKey: false, isRepeatable: true, items: "events" },
@@ -372,6 +394,10 @@ export const operations = {
   listFeatures: { method: "GET", path: "/features", wantsKey: false, isRepeatable: true },
   getThresholds: { method: "GET", path: "/thresholds", wantsKey: false, isRepeatable: true },
   updateThresholds: { method: "PUT", path: "/thresholds", wantsKey: false, isRepeatable: true },
+  getPolicy: { method: "GET", path: "/policy", wantsKey: false, isRepeatable: true },
+  updatePolicy: { method: "PUT", path: "/policy", wantsKey: false, isRepeatable: true },
+  listPolicyVersions: { method: "GET", path: "/policy/versions", wantsKey: false, isRepeatable: true },
+  tryPolicy: { method: "POST", path: "/policy/try-out", wantsKey: false, isRepeatable: false },
   listBacktests: { method: "GET", path: "/backtests", wantsKey: false, isRepeatable: true },
   createBacktest: { method: "POST", path: "/backtests", wantsKey: false, isRepeatable: false },
   getBacktest: { method: "GET", path: "/backtests/{backtest_id}", wantsKey: false, isRepeatable: true },

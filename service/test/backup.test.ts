@@ -164,9 +164,11 @@ async function expectSame(url: string): Promise<void> {
     "member_closes",
     "model_runs",
     "models",
+    "policies",
     "random_checks",
     "rule_limits",
     "sign_in_attempts",
+    "snoozes",
     "unscorable",
     "web_sessions",
   ]);

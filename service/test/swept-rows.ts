@@ -24,6 +24,11 @@ export const sweptRows: Record<string, { column: string; into: string; values: s
     values: "'rule', false, $2, 1, '2020-01-01', '{}'",
   },
   case_members: { column: "seen_at", into: "case_id, website_account_id, state", values: "$2, 'a', 'attacked'" },
+  snoozes: {
+    column: "until",
+    into: "snooze_id, case_id, subject, scope, rules, score, size, created_at, created_by",
+    values: "$2, $2, 'account:a', 'account', '{rule}', 3, 0, '2020-01-01', 'x'",
+  },
   case_traits: { column: "seen_at", into: "trait, rule_id, case_id, size", values: "$2, 'rule', $2, 1" },
   list_entries: {
     column: "expires_at",

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { defaultPolicy } from "../src/domain/policy.ts";
 import { draftRule, insertDecided, makeRule } from "./decided.ts";
 import type { TestTenant } from "./harness.ts";
 import { insertTestModel } from "./models-lab.ts";
 import { listTraffic } from "./witness-lists.ts";
+import { storeSnooze } from "./stored-snooze.ts";
 import type { Sample } from "./witness.ts";
 
 const expression = "device.accounts_1h >= 8";
@@ -138,6 +140,30 @@ export const detectionTraffic: Record<string, (tenant: TestTenant) => Promise<Sa
   updateModelSettings: async () => [
     { path: "/models/settings", options: { body: { released_rules: ["new_device"] } }, status: 200 },
   ],
+  listSnoozes: async (tenant) => {
+    await storeSnooze(tenant.service.database, tenant.tenantId, "user-1");
+    return [{ path: "/snoozes?is_active=true&limit=1", status: 200 }];
+  },
+  endSnooze: async (tenant) => {
+    const path = `/snoozes/${await storeSnooze(tenant.service.database, tenant.tenantId, "user-1")}`;
+    return [
+      { path, status: 204 },
+      { path: `/snoozes/${randomUUID()}`, status: 404, type: "item-not-found" },
+      { path: "/snoozes/%00", status: 400, type: "bad-request" },
+    ];
+  },
+  getPolicy: async () => [{ path: "/policy", status: 200 }],
+  listPolicyVersions: async () => [{ path: "/policy/versions", status: 200 }],
+  updatePolicy: async () => {
+    const path = "/policy";
+    const body = { ...defaultPolicy, mode: "shadow" as const, policy_version: 1 };
+    return [
+      { path, options: { body }, status: 200 },
+      { path, options: { body }, status: 409, type: "item-version-conflict" },
+      { path, options: { body: { ...body, rows: [{}] } }, status: 422, type: "validation-error" },
+    ];
+  },
+  tryPolicy: async () => [{ path: "/policy/try-out", options: { body: defaultPolicy }, status: 200 }],
   getRandomChecks: async () => [{ path: "/random-checks", status: 200 }],
   updateRandomChecks: async () => [{ path: "/random-checks", options: { body: { per_day: 3 } }, status: 200 }],
   getModel: async (tenant) => [{ path: `/models/${await insertTestModel(tenant)}`, status: 200 }],

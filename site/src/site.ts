@@ -29,6 +29,8 @@ const groups = [
       "models",
       "webhooks",
       "rules-and-backtests",
+      "policies",
+      "snooze",
       "keycloak",
     ],
   },

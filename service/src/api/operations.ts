@@ -17,12 +17,14 @@ import { listOperations } from "./lists.ts";
 import { modelOperations } from "./models.ts";
 import type { Operation } from "./operation.ts";
 import { overviewOperations } from "./overview.ts";
+import { policyOperations } from "./policy.ts";
 import { tenantMetricsOperations } from "./tenant-metrics.ts";
 import { quarantineOperations } from "./quarantine.ts";
 import { randomCheckOperations } from "./random-checks.ts";
 import { ruleOperations } from "./rules.ts";
 import { sessionOperations } from "./sessions.ts";
 import { snippetOperations } from "./snippet.ts";
+import { snoozeOperations } from "./snoozes.ts";
 import { tenantOperations } from "./tenants.ts";
 import { thresholdOperations } from "./thresholds.ts";
 import { userOperations } from "./users.ts";
@@ -33,6 +35,7 @@ import { webhookOperations } from "./webhooks.ts";
 // it.
 export const operations: readonly Operation[] = [
   ...caseOperations,
+  ...snoozeOperations,
   ...eventOperations,
   ...sessionOperations,
   ...timelineOperations,
@@ -49,6 +52,7 @@ export const operations: readonly Operation[] = [
   ...listOperations,
   ...ruleOperations,
   ...thresholdOperations,
+  ...policyOperations,
   ...backtestOperations,
   ...decisionOperations,
   ...modelOperations,

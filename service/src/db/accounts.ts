@@ -161,3 +161,17 @@ export async function saveSessionTimes(
   }
   return new Map(locked.map(({ website_account_id: id, ...flags }) => [id, flags]));
 }
+
+// The caller has locked the rows. The time of a change never moves backwards. Returns the changed accounts, ordered by id.
+export async function saveQuarantined(
+  tx: Queryable,
+  tenantId: string,
+  { ids, now }: { ids: string[]; now: string },
+): Promise<Pick<Account, "website_account_id" | "updated_at">[]> {
+  const rows = await tx.query<Pick<AccountRow, "website_account_id" | "updated_at">>(sql`
+    update accounts
+    set is_quarantined = true, updated_at = greatest(updated_at, ${now}::timestamptz)
+    where tenant_id = ${tenantId} and website_account_id = any(${ids}::text[]) and not is_quarantined
+    returning website_account_id, updated_at`);
+  return rows.toSorted((a, b) => (a.website_account_id < b.website_account_id ? -1 : 1));
+}

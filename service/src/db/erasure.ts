@@ -10,6 +10,7 @@ import type { Queryable } from "./postgres/database.ts";
 import { eraseAccountFromOutcomes } from "./outcomes.ts";
 import { eraseAccountFromRules } from "./rule-report.ts";
 import { deleteChecksOf } from "./random-checks.ts";
+import { deleteSnoozesOfAccount } from "./snoozes.ts";
 import { sql } from "./postgres/sql.ts";
 import { entityKey } from "./states.ts";
 import { eraseAccountFromLists } from "./value-lists.ts";
@@ -102,6 +103,7 @@ export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased
   const own = await findOwnCases(tx, tenantId, erased);
   await deleteTraitsOf(tx, tenantId, own);
   await deleteChecksOf(tx, tenantId, own);
+  await deleteSnoozesOfAccount(tx, tenantId, erased);
   await eraseAccountFromRules(tx, tenantId, erased);
   await eraseAccountFromOutcomes(tx, tenantId, erased);
   await eraseAccountFromLists(tx, tenantId, { ...erased, pattern: databasePattern(erased.id, { isJson: false }) });

@@ -10,6 +10,7 @@ const eventTypes = {
   "case.evidence_added": { webhook: "A case gets more evidence", deed: "Added evidence" },
   "case.closed": { webhook: "A case is closed", deed: "Closed the case" },
   "case.reopened": { webhook: "A case is reopened", deed: "Opened the case again" },
+  "case.snooze_ended": { deed: "Ended the quiet time of the case's rules" },
   "case.pseudonymised": { deed: "Erased the account: the case has a pseudonym" },
   "account.created": { webhook: "An account is created", deed: "Created the account" },
   "account.updated": { webhook: "An account's flags change" },
@@ -25,6 +26,7 @@ const eventTypes = {
   "list.deleted": { deed: "Deleted the list" },
   // One event per request. The entries themselves say who added them, and may name accounts.
   "list.entries_changed": { deed: "Changed entries of the list" },
+  "policy.updated": { deed: "Changed the policy" },
   "model.trained": { deed: "Trained a model" },
   "model.promoted": { deed: "Promoted the model" },
   "model.retired": { deed: "Retired the model" },
@@ -103,7 +105,9 @@ export const LoggedEvent = Type.Object(
         }),
         id: Type.String(),
         version: Type.Optional(
-          Type.Integer({ description: "The version after the change. Only cases, rules and the thresholds have versions." }),
+          Type.Integer({
+            description: "The version after the change. Only cases, rules, the thresholds and the policy have versions.",
+          }),
         ),
       },
       { additionalProperties: false },

@@ -12,8 +12,11 @@ test("momentOf: failed and successful log-ins are the same moment, and unknown t
   expect(types.map((type) => momentOf({ type }))).toEqual(["login", "login", "signup", "change", "payment", "other", "other"]);
 });
 
+function answer(score: number, labels: Situation["labels"] = []) {
+  return actionOf(defaultPolicy, { ...plain, score, labels }).action;
+}
+
 test("actionOf: the default policy answers what cases recommend", () => {
-  const answer = (score: number, labels: Situation["labels"] = []) => actionOf(defaultPolicy, { ...plain, score, labels }).action;
   expect([1, 2, 3, 4, 5].map((score) => answer(score))).toEqual(["ALLOW", "ALLOW", "ALLOW", "CHALLENGE", "BLOCK"]);
   expect(answer(3, ["Account Takeover"])).toBe("CHALLENGE");
   expect(answer(3, ["Bot"])).toBe("ALLOW");
@@ -46,6 +49,7 @@ test("actionOf: a blocked account is blocked, also in shadow and if a row allows
 });
 
 test.each<[string, PolicyRow[], string[]]>([
+  ["a label twice", [{ labels: ["Bot", "Organic", "Bot"], action: "BLOCK" }], ["rows[0].labels[2]"]],
   ["the highest score below the lowest", [{ min_score: 4, max_score: 3, action: "BLOCK" }], ["rows[0].max_score"]],
   ["a row after one that matches everything", [{ action: "ALLOW" }, { min_score: 5, action: "BLOCK" }], ["rows[1]"]],
   [

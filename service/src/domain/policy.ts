@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
-import type { FieldError } from "./failure.ts";
-import { Time } from "./field.ts";
+import { versionConflict, type FieldError } from "./failure.ts";
+import { Time, notBefore } from "./field.ts";
 import { Score, labels, type Label } from "./finding.ts";
 
 // The moments at which a tenant's server asks what to do. Every other type of activity is `other`.
@@ -34,7 +34,7 @@ const PolicyRow = Type.Object(
     moments: Type.Optional(
       Type.Array(Type.Enum([...moments]), {
         minItems: 1,
-        uniqueItems: true,
+        maxItems: moments.length,
         description:
           "`login`: login_succeeded and login_failed. `signup`. `change`: password_changed, email_changed, mfa_changed and payee_added. `payment`: payment and transfer. `other`: everything else. Without it, all of them.",
       }),
@@ -44,7 +44,7 @@ const PolicyRow = Type.Object(
     labels: Type.Optional(
       Type.Array(Type.Enum([...labels]), {
         minItems: 1,
-        uniqueItems: true,
+        maxItems: labels.length,
         description: "One of these is a label of the evidence. Without it, any evidence, or none.",
       }),
     ),
@@ -52,7 +52,6 @@ const PolicyRow = Type.Object(
       Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
         minItems: 1,
         maxItems: listsMax,
-        uniqueItems: true,
         description: "The activity is on one of these lists. Without it, any lists, or none.",
       }),
     ),
@@ -155,11 +154,21 @@ function isMatch(row: PolicyRow, { moment, score, labels: found, lists }: Condit
 export function policyFaults({ rows }: Pick<PolicyDefinition, "rows">): FieldError[] {
   return rows.flatMap((row, index): FieldError[] => {
     const { min_score: least = 1, max_score: most = 5 } = row;
+    const repeated = repeatedIn(row).map((field) => ({ field: `rows[${index}].${field}`, message: "appears more than once" }));
+    if (repeated.length > 0) return repeated;
     if (least > most) return [{ field: `rows[${index}].max_score`, message: "must not be less than min_score" }];
     const earlier = rows.slice(0, index);
     const isReached = simplestMatches(row).some((situation) => !earlier.some((each) => isMatch(each, situation)));
     return isReached ? [] : [{ field: `rows[${index}]`, message: "can never match, because the rows before it match first" }];
   });
+}
+
+function repeatedIn({ moments: at, labels: of, lists }: PolicyRow): string[] {
+  return Object.entries({ moments: at, labels: of, lists }).flatMap(([name, values = []]) =>
+    values.flatMap((value: string, index) =>
+      values.some((each, earlier) => each === value && earlier < index) ? [`${name}[${index}]`] : [],
+    ),
+  );
 }
 
 // The situations that the row matches, each with as few labels and lists as possible: a situation with more of them is matched by
@@ -172,4 +181,96 @@ function simplestMatches(row: PolicyRow): Conditions[] {
   return (row.moments ?? [...moments]).flatMap((moment) =>
     scores.flatMap((score) => labelSets.flatMap((found) => listSets.map((lists) => ({ moment, score, labels: found, lists })))),
   );
+}
+
+type Actor = { name: string; now: string };
+
+// Returns the next version, or the same policy if nothing differs.
+export function changePolicy(found: Policy, wanted: PolicyChange, actor: Actor): Policy {
+  const { policy_version: current } = found;
+  if (wanted.policy_version !== current) throw versionConflict("The policy", current);
+  const { mode } = wanted;
+  const rows = wanted.rows.map(orderedRow);
+  if (mode === found.mode && JSON.stringify(rows) === JSON.stringify(found.rows)) return found;
+  return { mode, rows, policy_version: current + 1, updated_at: notBefore(found.updated_at, actor.now), updated_by: actor.name };
+}
+
+// The members in the order in which people read them.
+export function orderedRow({ name, moments: at, min_score, max_score, labels: of, lists, action, ...row }: PolicyRow): PolicyRow {
+  return {
+    ...(name !== undefined && { name }),
+    ...(at && { moments: at }),
+    ...(min_score !== undefined && { min_score }),
+    ...(max_score !== undefined && { max_score }),
+    ...(of && { labels: of }),
+    ...(lists && { lists }),
+    action,
+    ...row,
+  };
+}
+
+export const trialDays = 30;
+// Nobody asks what to do about these, and page views are most of all activity.
+export const untriedTypes = ["page_view", "logout", "fraud_report"] as const;
+
+const Count = Type.Object(
+  { activities: Type.Integer(), frauds: Type.Integer({ description: "How many of them are known to be frauds." }) },
+  { additionalProperties: false },
+);
+type Count = Static<typeof Count>;
+
+const PolicyOutcome = Type.Object(
+  {
+    moments: Type.Array(
+      Type.Object(
+        { moment: Type.Enum([...moments]), all: Count, allowed: Count, challenged: Count, blocked: Count },
+        { additionalProperties: false },
+      ),
+    ),
+    rows: Type.Array(Count, { description: "What each row decided, in the order of the rows." }),
+  },
+  { additionalProperties: false, $id: "PolicyOutcome" },
+);
+export type PolicyOutcome = Static<typeof PolicyOutcome>;
+
+export const PolicyTrial = Type.Object(
+  {
+    from: Time,
+    until: Time,
+    tried: { ...PolicyOutcome, description: "With the policy in the request." },
+    current: { ...PolicyOutcome, description: "With the current policy." },
+  },
+  { additionalProperties: false, $id: "PolicyTrial" },
+);
+export type PolicyTrial = Static<typeof PolicyTrial>;
+
+export type Tried = Omit<Situation, "isBlocked"> & { activities: number; isFraud: boolean };
+
+const outcomeOf = { ALLOW: "allowed", CHALLENGE: "challenged", BLOCK: "blocked" } as const;
+
+function none(): Count {
+  return { activities: 0, frauds: 0 };
+}
+
+// Returns what the policy would have answered, whether or not it is in shadow. Blocked accounts are left out of account, because
+// the flag at that time is not known.
+export function tryPolicy(policy: PolicyDefinition, situations: readonly Tried[]): PolicyOutcome {
+  const ofMoments = moments.map((moment) => ({
+    moment,
+    all: none(),
+    allowed: none(),
+    challenged: none(),
+    blocked: none(),
+  }));
+  const rows = policy.rows.map(none);
+  for (const { activities, isFraud, ...situation } of situations) {
+    const { action, would_be = action, matched } = actionOf(policy, { ...situation, isBlocked: false });
+    const ofMoment = ofMoments.find(({ moment }) => moment === situation.moment);
+    for (const count of [ofMoment?.all, ofMoment?.[outcomeOf[would_be]], matched === null ? undefined : rows[matched]]) {
+      if (!count) continue;
+      count.activities += activities;
+      count.frauds += isFraud ? activities : 0;
+    }
+  }
+  return { moments: ofMoments, rows };
 }

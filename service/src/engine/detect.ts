@@ -21,7 +21,6 @@ import { addIdentityCounts } from "../db/identity.ts";
 import { saveRuleLimits } from "../db/rule-limits.ts";
 import { addRuleHits, addRuleSubjects } from "../db/rules.ts";
 import type { Found } from "../detection/finding.ts";
-import { keptIp } from "../detection/kept-ip.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import { answerBatch } from "./answers.ts";
 import { identityCounts } from "./belief.ts";
@@ -32,6 +31,7 @@ import { Damper } from "./damper.ts";
 import { judgeBatch } from "./judge-batch.ts";
 import type { Judged } from "./judging.ts";
 import { restMs } from "./pattern-budget.ts";
+import { quarantineByPolicy } from "./policy.ts";
 import { labelReports, type Report } from "./report-labels.ts";
 import type { RuleSets } from "./rule-sets.ts";
 import { tallyBatch } from "./tally.ts";
@@ -136,7 +136,7 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, cla
   const now = clock.now();
   const batch: Batch = { tx, tenantId, clock, now };
   const activities = claimed.map((each) => each.activity);
-  const { standing, memory, believed, accounts, campaigns, judged, policy } = await judgeBatch(detector, {
+  const { standing, memory, believed, accounts, campaigns, snoozer, judged, policy } = await judgeBatch(detector, {
     batch,
     turn,
     claimed,
@@ -171,7 +171,9 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, cla
     judged.some(({ evidence }) => evidence) && !isAssessing(turn, now, 0.5) && saveAssessedAt(tx, tenantId, now),
   ]);
   await labelReports(batch, reportsIn(judged, cases.made));
-  await appendEvents(tx, tenantId, [...accounts.events, ...cases.events, ...events]);
+  const quarantined = isHistory ? [] : await quarantineByPolicy(batch, policy, { judged, flags: accounts.flags });
+  const ended = await snoozer.save(batch);
+  await appendEvents(tx, tenantId, [...accounts.events, ...cases.events, ...quarantined, ...ended, ...events]);
   return { scored: claimed.length, opened: cases.opened, joined: cases.joinedFindings, answers };
 }
 
@@ -196,7 +198,7 @@ function reportsIn(judged: Judged[], made: Map<Found, { case_id: string }>): Rep
 }
 
 function toScored(
-  { found, hits: _hits, listHits: _listHits, evidence: _evidence, ...judged }: Judged,
+  { found, hits: _hits, listHits: _listHits, evidence: _evidence, labels: _labels, isOfAccount: _isOfAccount, ...judged }: Judged,
   made: Map<Found, { case_id: string; prediction_id: string }>,
 ) {
   const [first] = found.flatMap((each) => made.get(each) ?? []);

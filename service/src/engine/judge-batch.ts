@@ -1,15 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Turn } from "../db/activities.ts";
 import type { ClaimedActivity } from "../db/inbox.ts";
+import { keptIp } from "../detection/kept-ip.ts";
 import { Campaigns } from "../domain/campaign.ts";
 import { defaultPolicy } from "../domain/policy.ts";
 import type { seeAccounts } from "./accounts.ts";
 import { believeBatch } from "./belief.ts";
 import type { Batch } from "./cases.ts";
 import { Damper } from "./damper.ts";
-import { keptIp, type Enrichment } from "./enrichment.ts";
+import type { Enrichment } from "./enrichment.ts";
 import { isSuspended, judgeOne, type Bench, type Enriched, type Judged, type Suspended } from "./judging.ts";
 import type { RuleSets } from "./rule-sets.ts";
+import { Snoozer } from "./snoozer.ts";
 
 const sliceMs = 20;
 
@@ -27,7 +29,8 @@ export async function judgeBatch(judge: Judge, { batch, turn, claimed, isHistory
   const enriched = told.flatMap(({ id_key }, index) => (believed[index] ? [{ id_key, event: believed[index] }] : []));
   const campaigns = new Campaigns(turn.campaigns);
   const damper = new Damper(Buffer.from(turn.ip_key).toString("hex"), { isHistory });
-  const bench: Bench = { memory, set, campaigns, damper, keepIp, nowMs: Date.parse(now) };
+  const snoozer = new Snoozer({ until: set.snoozedUntil ?? null, now, isHistory });
+  const bench: Bench = { memory, set, campaigns, damper, snoozer, keepIp, nowMs: Date.parse(now) };
   const begun: (Judged | Suspended)[] = [];
   let sliceBegan = performance.now();
   for (const each of enriched) {
@@ -37,12 +40,11 @@ export async function judgeBatch(judge: Judge, { batch, turn, claimed, isHistory
     await nextTurn();
     sliceBegan = performance.now();
   }
-  await damper.load(
-    batch,
-    begun.filter(isSuspended).flatMap(({ leads }) => leads),
-  );
+  const waiting = begun.filter(isSuspended).flatMap(({ leads }) => leads);
+  await damper.load(batch, waiting);
+  await snoozer.load(batch, waiting);
   const judged = begun.map((each) => (isSuspended(each) ? each.resume() : each));
-  return { standing, memory, believed, accounts, campaigns, judged, policy: set.policy ?? defaultPolicy };
+  return { standing, memory, believed, accounts, campaigns, snoozer, judged, policy: set.policy ?? defaultPolicy };
 }
 
 // Sorts by event time, whatever order the events arrived in. Events with the same time keep the order in which they were sent.
