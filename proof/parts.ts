@@ -1,3 +1,4 @@
+import { assessments } from "./assessments.ts";
 import { backup } from "./backup.ts";
 import { badInput } from "./bad-input.ts";
 import { crashes } from "./crashes.ts";
@@ -11,4 +12,16 @@ import type { Part } from "./part.ts";
 import { tokens } from "./tokens.ts";
 
 // In the order of docs/PROOF.md.
-export const parts: Part[] = [histories, crashes, cuts, fullAndSlow, isolation, badInput, tokens, forged, mutation, backup];
+export const parts: Part[] = [
+  histories,
+  crashes,
+  cuts,
+  fullAndSlow,
+  assessments,
+  isolation,
+  badInput,
+  tokens,
+  forged,
+  mutation,
+  backup,
+];

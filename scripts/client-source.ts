@@ -1,4 +1,4 @@
-import type { Operation } from "../service/src/api/operation.ts";
+import { scopesOf, type Operation } from "../service/src/api/operation.ts";
 import { operations as all } from "../service/src/api/operations.ts";
 import { problems } from "../service/src/api/http/problem.ts";
 import type { Schema } from "../service/src/api/http/validate.ts";
@@ -11,6 +11,7 @@ const operations = all.filter((operation) => operation.isStream !== true);
 // Each of their items is stored once, however often it is sent.
 const repeatable = new Set([
   "createActivities",
+  "createAssessment",
   "createLabels",
   "importActivities",
   "startImport",
@@ -86,7 +87,7 @@ ${operations.map(methodText).join("\n")}
 const union = (values: readonly string[]) => values.map((value) => JSON.stringify(value)).join(" | ");
 
 // First the path parameters, then the body or query, then the options.
-function methodText({ id, method, path, scope, summary, query, body }: Operation): string {
+function methodText({ id, method, path, summary, query, body, ...required }: Operation): string {
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
   const typed = [
     ...params.map((name) => `${name}: string`),
@@ -100,7 +101,7 @@ function methodText({ id, method, path, scope, summary, query, body }: Operation
     ...(query ? ["query"] : []),
     "...options",
   ];
-  return `  /** ${summary}. ${method} ${path}, scope ${scope}. */
+  return `  /** ${summary}. ${method} ${path}, scope ${scopesOf(required).join(" and ")}. */
   ${id}(${typed.join(", ")}): Answer<"${id}"> { return this.call("${id}", { ${given.join(", ")} }); }`;
 }
 

@@ -1,4 +1,5 @@
 import { activities } from "./activities.ts";
+import { assessments } from "./assessments.ts";
 import { growth } from "./growth.ts";
 import { lists } from "./lists.ts";
 import { load } from "./load.ts";
@@ -10,4 +11,4 @@ import { starts } from "./starts.ts";
 import { writes } from "./writes.ts";
 
 // In the order of docs/BENCHMARK.md. The large stores come last, because PostgreSQL cleans up after them for a while.
-export const parts: Part[] = [reads, writes, load, activities, models, profiles, starts, lists, growth];
+export const parts: Part[] = [reads, writes, load, activities, assessments, models, profiles, starts, lists, growth];

@@ -1,9 +1,10 @@
+import { assessWith, type AssessOptions, type Assessed, type AssessedActivity } from "./assess.ts";
 import { closeByDecision, type CloseOutcome, type Decide } from "./close.ts";
 import { newKey } from "./key.ts";
 import type { CallOptions, Input, ListId, ListItem, OperationId } from "./call.ts";
 import { OperationMethods } from "./methods.ts";
 import { operations, type Operations } from "./operations.ts";
-import type { Event } from "./types.ts";
+import type { Assessment, Event } from "./types.ts";
 import { Aborted, ProblemError } from "./problem.ts";
 import { isPassing, pauseMs, type Attempt } from "./retries.ts";
 import { readMessages, toFollowed, type FollowedEvent } from "./stream.ts";
@@ -127,6 +128,15 @@ export class CasehoundClient extends OperationMethods {
     { decide, ...options }: { decide: Decide } & Omit<CallOptions, "idempotencyKey">,
   ): Promise<CloseOutcome> {
     return closeByDecision(this, case_id, decide, options);
+  }
+
+  // Sends an activity and returns what to do, within the deadline. If the service does not answer in time, the action is
+  // `otherwise`, and `answered_by` says why.
+  assess(activity: AssessedActivity, options: AssessOptions = {}): Promise<Assessed> {
+    const { method, path } = operations.createAssessment;
+    const send = (body: object, limits: { signal: AbortSignal; timeoutMs: number }) =>
+      this.#transport.send({ id: "createAssessment", method, path, body: JSON.stringify(body), key: null, ...limits }, 1);
+    return assessWith((body, limits) => send(body, limits) as Promise<Assessment>, activity, options);
   }
 
   // After contention, the same change may be resent only while the version it was decided on is still current.

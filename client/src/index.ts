@@ -1,3 +1,4 @@
+export type { AssessOptions, Assessed, AssessedActivity } from "./assess.ts";
 export { CasehoundClient, type ClientOptions } from "./client.ts";
 export type { CallOptions, ListId, ListItem, OperationId } from "./call.ts";
 export type { CloseOutcome, Closing, Decide } from "./close.ts";

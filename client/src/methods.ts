@@ -13,6 +13,10 @@ export abstract class OperationMethods {
   updateCase(case_id: string, body: Body<"updateCase">, options: CallOptions = {}): Answer<"updateCase"> { return this.call("updateCase", { params: { case_id }, body, ...options }); }
   /** Close many cases. POST /cases/close, scope update:case. */
   closeCases(body: Body<"closeCases">, options: CallOptions = {}): Answer<"closeCases"> { return this.call("closeCases", { body, ...options }); }
+  /** List what is quiet. GET /snoozes, scope read:cases. */
+  listSnoozes(query: Query<"listSnoozes"> = {}, options: CallOptions = {}): Answer<"listSnoozes"> { return this.call("listSnoozes", { query, ...options }); }
+  /** End a snooze. DELETE /snoozes/{snooze_id}, scope update:case. */
+  endSnooze(snooze_id: string, options: CallOptions = {}): Answer<"endSnooze"> { return this.call("endSnooze", { params: { snooze_id }, ...options }); }
   /** Read the feed of changes. GET /events, scope read:events. */
   listEvents(query: Query<"listEvents"> = {}, options: CallOptions = {}): Answer<"listEvents"> { return this.call("listEvents", { query, ...options }); }
   /** Read a case's audit trail. GET /cases/{case_id}/events, scope read:case. */
@@ -59,6 +63,8 @@ export abstract class OperationMethods {
   deleteEndUserAccount(website_account_id: string, options: CallOptions = {}): Answer<"deleteEndUserAccount"> { return this.call("deleteEndUserAccount", { params: { website_account_id }, ...options }); }
   /** Send activity of your website. POST /activities, scope create:activities. */
   createActivities(body: Body<"createActivities">, options: CallOptions = {}): Answer<"createActivities"> { return this.call("createActivities", { body, ...options }); }
+  /** Send an activity and get a verdict. POST /assessments, scope create:activities and read:decisions. */
+  createAssessment(body: Body<"createAssessment">, options: CallOptions = {}): Answer<"createAssessment"> { return this.call("createAssessment", { body, ...options }); }
   /** Get the progress of the import. GET /imports, scope import:activities. */
   getImport(options: CallOptions = {}): Answer<"getImport"> { return this.call("getImport", { ...options }); }
   /** Send activity from before you started to use Casehound. POST /imports, scope import:activities. */
@@ -111,6 +117,14 @@ export abstract class OperationMethods {
   getThresholds(query: Query<"getThresholds"> = {}, options: CallOptions = {}): Answer<"getThresholds"> { return this.call("getThresholds", { query, ...options }); }
   /** Change the thresholds. PUT /thresholds, scope manage:rules. */
   updateThresholds(body: Body<"updateThresholds">, options: CallOptions = {}): Answer<"updateThresholds"> { return this.call("updateThresholds", { body, ...options }); }
+  /** Read the policy. GET /policy, scope read:rules. */
+  getPolicy(options: CallOptions = {}): Answer<"getPolicy"> { return this.call("getPolicy", { ...options }); }
+  /** Change the policy. PUT /policy, scope manage:rules. */
+  updatePolicy(body: Body<"updatePolicy">, options: CallOptions = {}): Answer<"updatePolicy"> { return this.call("updatePolicy", { body, ...options }); }
+  /** List the versions of the policy. GET /policy/versions, scope read:rules. */
+  listPolicyVersions(options: CallOptions = {}): Answer<"listPolicyVersions"> { return this.call("listPolicyVersions", { ...options }); }
+  /** Try a policy on recent activity. POST /policy/try-out, scope manage:rules. */
+  tryPolicy(body: Body<"tryPolicy">, options: CallOptions = {}): Answer<"tryPolicy"> { return this.call("tryPolicy", { body, ...options }); }
   /** List backtests. GET /backtests, scope read:rules. */
   listBacktests(options: CallOptions = {}): Answer<"listBacktests"> { return this.call("listBacktests", { ...options }); }
   /** Try a draft on stored decisions. POST /backtests, scope manage:rules. */

@@ -1,5 +1,5 @@
 // Generated from the service's table of operations by `npm run generate`. Do not edit.
-import type { CaseListItem, Case, CaseMember, CaseChange, BulkClose, BulkCloseResult, Event, Session, ScoredActivity, AccountLink, LinkedAccount, LinkTable, CaseDigest, CaseCounts, Overview, EndUserAccount, NewEndUserAccount, EndUserAccountChange, ActivityBatch, HistoryStatus, HistoryBatch, HistoryBatchResult, HistoryReport, Label, LabelBatch, LabelBatchResult, CaseListValue, ListEntry, ListEntryBatch, ListEntriesChanged, ListValues, ListCsvImport, ListCsvImportResult, ListPreviewRequest, ListPreview, List, NewList, ListChange, Rule, RuleChange, RuleVersion, RuleReport, Feature, Thresholds, ThresholdsChange, BacktestListItem, NewBacktest, Backtest, Decision, Model, ModelRun, ModelSettings, ModelLabels, NewModelRun, RandomChecks, RandomChecksChange, QuarantineEntry, QuarantineCount, Tenant, TenantChange, RotateAuthSecret, RotatedSecret, Identity, IdentitySecretChange, NewIdentitySecret, ApiClient, NewApiClient, MadeClient, RotateClientSecret, User, NewUser, InvitedUser, UserLink, UserChange, Snippets, MetricPoint, Webhook, NewWebhook, WebhookSecret, WebhookChange, WebhookTest, WebhookDelivery, ResendWebhook } from "./types.ts";
+import type { CaseListItem, Case, CaseMember, CaseChange, BulkClose, BulkCloseResult, Snooze, Event, Session, ScoredActivity, AccountLink, LinkedAccount, LinkTable, CaseDigest, CaseCounts, Overview, EndUserAccount, NewEndUserAccount, EndUserAccountChange, ActivityBatch, AssessmentRequest, Assessment, HistoryStatus, HistoryBatch, HistoryBatchResult, HistoryReport, Label, LabelBatch, LabelBatchResult, CaseListValue, ListEntry, ListEntryBatch, ListEntriesChanged, ListValues, ListCsvImport, ListCsvImportResult, ListPreviewRequest, ListPreview, List, NewList, ListChange, Rule, RuleChange, RuleVersion, RuleReport, Feature, Thresholds, ThresholdsChange, Policy, PolicyChange, PolicyDefinition, PolicyTrial, BacktestListItem, NewBacktest, Backtest, Decision, Model, ModelRun, ModelSettings, ModelLabels, NewModelRun, RandomChecks, RandomChecksChange, QuarantineEntry, QuarantineCount, Tenant, TenantChange, RotateAuthSecret, RotatedSecret, Identity, IdentitySecretChange, NewIdentitySecret, ApiClient, NewApiClient, MadeClient, RotateClientSecret, User, NewUser, InvitedUser, UserLink, UserChange, Snippets, MetricPoint, Webhook, NewWebhook, WebhookSecret, WebhookChange, WebhookTest, WebhookDelivery, ResendWebhook } from "./types.ts";
 
 export type Operations = {
   listCases: { params: undefined; query: { status?: "OPEN" | "CLOSED"; website_account_id?: string; user_is_blocked?: boolean; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; min_score?: number; max_score?: number; new_evidence?: boolean; created_after?: string; created_before?: string; updated_since?: string; updated_before?: string; sort?: "-created_at" | "created_at" | "-overall_risk_score" | "-updated_at"; limit?: number; cursor?: string }; body: undefined; data: { cases: (CaseListItem)[]; next_cursor: string | null } };
@@ -7,6 +7,8 @@ export type Operations = {
   listCaseMembers: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { members: (CaseMember)[]; next_cursor: string | null } };
   updateCase: { params: { case_id: string }; query: undefined; body: CaseChange; data: Case };
   closeCases: { params: undefined; query: undefined; body: BulkClose; data: { results: (BulkCloseResult)[] } };
+  listSnoozes: { params: undefined; query: { is_active?: boolean; limit?: number; cursor?: string }; body: undefined; data: { snoozes: (Snooze)[]; next_cursor: string | null } };
+  endSnooze: { params: { snooze_id: string }; query: undefined; body: undefined; data: undefined };
   listEvents: { params: undefined; query: { after?: number; limit?: number; wait?: number }; body: undefined; data: { events: (Event)[]; next_after: number } };
   listCaseEvents: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { events: (Event)[]; next_cursor: string | null } };
   listEndUserAccountEvents: { params: { website_account_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { events: (Event)[]; next_cursor: string | null } };
@@ -30,6 +32,7 @@ export type Operations = {
   updateEndUserAccount: { params: { website_account_id: string }; query: undefined; body: EndUserAccountChange; data: EndUserAccount };
   deleteEndUserAccount: { params: { website_account_id: string }; query: undefined; body: undefined; data: undefined };
   createActivities: { params: undefined; query: undefined; body: ActivityBatch; data: { accepted: number; duplicates: number } };
+  createAssessment: { params: undefined; query: undefined; body: AssessmentRequest; data: Assessment };
   getImport: { params: undefined; query: undefined; body: undefined; data: HistoryStatus };
   importActivities: { params: undefined; query: undefined; body: HistoryBatch; data: HistoryBatchResult };
   startImport: { params: undefined; query: undefined; body: undefined; data: HistoryStatus };
@@ -56,6 +59,10 @@ export type Operations = {
   listFeatures: { params: undefined; query: undefined; body: undefined; data: { features: (Feature)[] } };
   getThresholds: { params: undefined; query: { cases_per_day?: number }; body: undefined; data: Thresholds };
   updateThresholds: { params: undefined; query: undefined; body: ThresholdsChange; data: Thresholds };
+  getPolicy: { params: undefined; query: undefined; body: undefined; data: Policy };
+  updatePolicy: { params: undefined; query: undefined; body: PolicyChange; data: Policy };
+  listPolicyVersions: { params: undefined; query: undefined; body: undefined; data: { versions: (Policy)[] } };
+  tryPolicy: { params: undefined; query: undefined; body: PolicyDefinition; data: PolicyTrial };
   listBacktests: { params: undefined; query: undefined; body: undefined; data: { backtests: (BacktestListItem)[] } };
   createBacktest: { params: undefined; query: undefined; body: NewBacktest; data: Backtest };
   getBacktest: { params: { backtest_id: string }; query: undefined; body: undefined; data: Backtest };
@@ -108,6 +115,8 @@ export const operations = {
   listCaseMembers: { method: "GET", path: "/cases/{case_id}/members", wantsKey: false, isRepeatable: true, items: "members" },
   updateCase: { method: "PUT", path: "/cases/{case_id}", wantsKey: true, isRepeatable: true },
   closeCases: { method: "POST", path: "/cases/close", wantsKey: true, isRepeatable: true },
+  listSnoozes: { method: "GET", path: "/snoozes", wantsKey: false, isRepeatable: true, items: "snoozes" },
+  endSnooze: { method: "DELETE", path: "/snoozes/{snooze_id}", wantsKey: false, isRepeatable: false },
   listEvents: { method: "GET", path: "/events", wantsKey: false, isRepeatable: true },
   listCaseEvents: { method: "GET", path: "/cases/{case_id}/events", wantsKey: false, isRepeatable: true, items: "events" },
   listEndUserAccountEvents: { method: "GET", path: "/enduseraccounts/{website_account_id}/events", wantsKey: false, isRepeatable: true, items: "events" },
@@ -131,6 +140,7 @@ export const operations = {
   updateEndUserAccount: { method: "PUT", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: true },
   deleteEndUserAccount: { method: "DELETE", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: false },
   createActivities: { method: "POST", path: "/activities", wantsKey: false, isRepeatable: true },
+  createAssessment: { method: "POST", path: "/assessments", wantsKey: false, isRepeatable: true },
   getImport: { method: "GET", path: "/imports", wantsKey: false, isRepeatable: true },
   importActivities: { method: "POST", path: "/imports", wantsKey: false, isRepeatable: true },
   startImport: { method: "POST", path: "/imports/start", wantsKey: false, isRepeatable: true },
@@ -157,6 +167,10 @@ export const operations = {
   listFeatures: { method: "GET", path: "/features", wantsKey: false, isRepeatable: true },
   getThresholds: { method: "GET", path: "/thresholds", wantsKey: false, isRepeatable: true },
   updateThresholds: { method: "PUT", path: "/thresholds", wantsKey: false, isRepeatable: true },
+  getPolicy: { method: "GET", path: "/policy", wantsKey: false, isRepeatable: true },
+  updatePolicy: { method: "PUT", path: "/policy", wantsKey: false, isRepeatable: true },
+  listPolicyVersions: { method: "GET", path: "/policy/versions", wantsKey: false, isRepeatable: true },
+  tryPolicy: { method: "POST", path: "/policy/try-out", wantsKey: false, isRepeatable: false },
   listBacktests: { method: "GET", path: "/backtests", wantsKey: false, isRepeatable: true },
   createBacktest: { method: "POST", path: "/backtests", wantsKey: false, isRepeatable: false },
   getBacktest: { method: "GET", path: "/backtests/{backtest_id}", wantsKey: false, isRepeatable: true },

@@ -1,6 +1,6 @@
 // Generated from the service's table of operations by `npm run generate`. Do not edit.
 
-export type Scope = "read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "import:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:lists" | "update:lists" | "manage:lists" | "read:models" | "manage:models" | "read:users" | "manage:users" | "read:clients" | "manage:clients";
+export type Scope = "read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "read:decisions" | "import:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:lists" | "update:lists" | "manage:lists" | "read:models" | "manage:models" | "read:users" | "manage:users" | "read:clients" | "manage:clients";
 
 export type ProblemType = "bad-request" | "invalid-operation-id" | "unauthorized" | "access-denied" | "item-not-found" | "method-not-allowed" | "item-already-exists" | "item-version-conflict" | "operation-idempotency-conflict" | "transaction-contended" | "payload-too-large" | "unsupported-media-type" | "validation-error" | "precondition-required" | "rate-limited" | "headers-too-large" | "internal-error" | "bad-gateway" | "service-unavailable";
 
@@ -20,11 +20,13 @@ export type FraudOccurrence = { occurrence_id: string; prediction_id: string; se
 
 export type CaseMember = { website_account_id: string; state: "attacked" | "created" | "entered"; seen_at: string; case_id?: string; case_status?: "OPEN" | "CLOSED" };
 
-export type CaseChange = { status: "OPEN" | "CLOSED"; case_version: number; reason?: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE"; occurrence_ids?: (string)[]; members?: "same" };
+export type CaseChange = { status: "OPEN" | "CLOSED"; case_version: number; reason?: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE"; occurrence_ids?: (string)[]; members?: "same"; snooze?: { days: number; scope: "account" | "device" | "address" | "payee" } };
 
 export type BulkClose = { cases: ({ case_id: string; case_version: number })[]; reason?: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE" };
 
 export type BulkCloseResult = { case_id: string; status: 200 | 404 | 409; case_version?: number; type?: "item-not-found" | "item-version-conflict" | "transaction-contended"; current_version?: number };
+
+export type Snooze = { snooze_id: string; case_id: string; subject: string; scope: "account" | "device" | "address" | "payee"; value?: string; rules: (string)[]; created_at: string; created_by: string; until: string; hits: number; kept: number; last_kept_at?: string; is_active: boolean; ended_at?: string; ended_by?: string; ended_because?: "expired" | "stronger_evidence" | "reported" | "confirmed_fraud" | "reopened" | "by_hand" };
 
 export type Event = { event_id: number; type: string; occurred_at: string; actor: string; resource: { type: string; id: string; version?: number }; data?: Record<string, unknown>; current?: Record<string, unknown> };
 
@@ -57,6 +59,12 @@ export type EndUserAccountChange = { is_blocked?: boolean; is_quarantined?: bool
 export type ActivityBatch = { activities: (Activity)[] };
 
 export type Activity = { activity_id: string; type: string; occurred_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; amount?: number; currency?: string; payee_id?: string; order_id?: string; instrument?: Instrument; status?: "attempted" | "approved" | "declined"; attributes?: Record<string, string | number | boolean> };
+
+export type AssessmentRequest = { activity_id: string; type: string; occurred_at: string; website_account_id?: string; session_id?: string; device_id?: string; ip?: string; user_agent?: string; amount?: number; currency?: string; payee_id?: string; order_id?: string; instrument?: Instrument; status?: "attempted" | "approved" | "declined"; attributes?: Record<string, string | number | boolean>; deadline_ms?: number; otherwise?: "ALLOW" | "CHALLENGE" | "BLOCK" };
+
+export type Assessment = { activity_id: string; prediction_id: string; action: "ALLOW" | "CHALLENGE" | "BLOCK"; would_be?: "ALLOW" | "CHALLENGE" | "BLOCK"; score: number | null; log_odds: number | null; is_final: boolean; verdict_from: "engine" | "snapshot" | "otherwise"; reasons: (AssessmentReason)[]; case_id: string | null; lists: (string)[]; took_ms: number; is_stored: boolean };
+
+export type AssessmentReason = { fraud_reason: string; description: string; contribution: number };
 
 export type HistoryStatus = { waiting: number; is_running: boolean; oldest_at?: string; kept_from: string };
 
@@ -118,6 +126,18 @@ export type Thresholds = { score_2: number; score_3: number; score_4: number; sc
 
 export type ThresholdsChange = { score_2?: number; score_3?: number; score_4?: number; score_5?: number; cases_per_day?: number; thresholds_version?: number };
 
+export type Policy = { mode: "on" | "shadow"; rows: (PolicyRow)[]; policy_version: number; updated_at: string; updated_by: string };
+
+export type PolicyRow = { name?: string; moments?: ("login" | "signup" | "change" | "payment" | "other")[]; min_score?: number; max_score?: number; labels?: ("Account Takeover" | "Bot" | "Synthetic" | "Organic")[]; lists?: (string)[]; action: "ALLOW" | "CHALLENGE" | "BLOCK"; set_quarantined?: boolean };
+
+export type PolicyChange = { mode: "on" | "shadow"; rows: (PolicyRow)[]; policy_version: number };
+
+export type PolicyDefinition = { mode: "on" | "shadow"; rows: (PolicyRow)[] };
+
+export type PolicyTrial = { from: string; until: string; tried: PolicyOutcome; current: PolicyOutcome };
+
+export type PolicyOutcome = { moments: ({ moment: "login" | "signup" | "change" | "payment" | "other"; all: { activities: number; frauds: number }; allowed: { activities: number; frauds: number }; challenged: { activities: number; frauds: number }; blocked: { activities: number; frauds: number } })[]; rows: ({ activities: number; frauds: number })[] };
+
 export type BacktestListItem = { backtest_id: string; status: "QUEUED" | "RUNNING" | "DONE" | "CANCELLED" | "FAILED"; expression: string; label?: string; about: "account" | "device" | "address" | "network" | "campaign" | "payee" | "instrument"; days: number; from: string; until: string; progress: { done: number; total: number; percent: number }; fault?: string; created_at: string; created_by: string; finished_at?: string };
 
 export type NewBacktest = { expression: string; label?: string; about?: "account" | "device" | "address" | "network" | "campaign" | "payee" | "instrument"; days?: number; from?: string };
@@ -174,7 +194,7 @@ export type NewIdentitySecret = { secret_id: string; secret: string; identity_ve
 
 export type ApiClient = { client_id: string; scopes: (string)[]; is_primary: boolean; created_at: string; previous_secret_expires_at?: string; revoked_at?: string };
 
-export type NewApiClient = { scopes: ("read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "import:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:lists" | "update:lists" | "manage:lists" | "read:models" | "manage:models" | "read:users" | "manage:users" | "read:clients" | "manage:clients")[] };
+export type NewApiClient = { scopes: ("read:cases" | "read:case" | "update:case" | "read:enduseraccount" | "update:enduseraccount" | "read:enduseraccounts" | "create:enduseraccount" | "delete:enduseraccount" | "create:activities" | "read:decisions" | "import:activities" | "read:labels" | "create:labels" | "read:metrics" | "read:snippet" | "read:tenant" | "update:tenant" | "update:tenant_auth_secret" | "read:events" | "manage:webhooks" | "read:rules" | "manage:rules" | "read:lists" | "update:lists" | "manage:lists" | "read:models" | "manage:models" | "read:users" | "manage:users" | "read:clients" | "manage:clients")[] };
 
 export type MadeClient = { client: ApiClient; client_secret: string };
 
@@ -196,11 +216,11 @@ export type MetricPoint = { timestamp: string; total_events?: number; guest_sess
 
 export type Webhook = { webhook_id: string; url: string; types: (string)[]; is_enabled: boolean; disabled_reason?: string; waiting: number; dead: number; previous_secret_expires_at?: string; created_at: string; updated_at: string };
 
-export type NewWebhook = { url: string; types?: ("case.opened" | "case.evidence_added" | "case.closed" | "case.reopened" | "account.created" | "account.updated" | "account.erased" | "rule.changed")[] };
+export type NewWebhook = { url: string; types?: ("case.opened" | "case.evidence_added" | "case.closed" | "case.reopened" | "account.created" | "account.updated" | "account.erased" | "activity.decided" | "rule.changed")[] };
 
 export type WebhookSecret = { webhook: Webhook; secret: string };
 
-export type WebhookChange = { url?: string; types?: ("case.opened" | "case.evidence_added" | "case.closed" | "case.reopened" | "account.created" | "account.updated" | "account.erased" | "rule.changed")[]; is_enabled?: boolean };
+export type WebhookChange = { url?: string; types?: ("case.opened" | "case.evidence_added" | "case.closed" | "case.reopened" | "account.created" | "account.updated" | "account.erased" | "activity.decided" | "rule.changed")[]; is_enabled?: boolean };
 
 export type WebhookTest = { delivered: boolean; status?: number; error?: string; milliseconds: number };
 

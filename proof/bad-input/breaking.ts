@@ -113,10 +113,16 @@ function breakForm({ path, keyword }: Rule, request: Request, form: Record<strin
   }
 }
 
+// The valid body has neither occurrences nor a snooze, because both depend on the case's evidence.
+const addedFor: Record<string, object> = {
+  occurrence_ids: { occurrence_ids: ["an occurrence"] },
+  snooze: { disposition: "FALSE_POSITIVE", snooze: { days: 1, scope: "account" } },
+};
+
 function breakBody(rule: Rule, { request, body: valid }: { request: Request; body: unknown }, pool: Pool): Broken[] | string {
   const { path, keyword, schema, operation } = rule;
-  // The valid body has no occurrences, because they must exist.
-  const body = path[0] === "occurrence_ids" ? { ...(valid as object), occurrence_ids: ["an occurrence"] } : valid;
+  const added = addedFor[String(path[0])];
+  const body = added ? { ...(valid as object), ...added } : valid;
   const broken = (value: unknown, field = fieldOf(path)) => ({
     request: withJson(request, changeAt(body, path, value)),
     refusal: { status: 422, type: "validation-error", field },

@@ -50,6 +50,7 @@ const meaningful = new Set([
   "cases_per_day",
   "members",
   "occurrence_ids",
+  "snooze",
   "occurred_at",
   "is_disabled",
   "url",

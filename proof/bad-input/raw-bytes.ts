@@ -14,7 +14,7 @@ const shrinkTries = 300;
 const silent = "neither a response nor a close";
 
 // Effects that continue after the response would hide the effects of other requests.
-const lasting = new Set(["createActivities", "createBacktest", "cancelBacktest"]);
+const lasting = new Set(["createActivities", "createAssessment", "createBacktest", "cancelBacktest"]);
 
 // Skip deletions, because later requests could not change what was deleted.
 function isLooseChange(id: string, method: string): boolean {

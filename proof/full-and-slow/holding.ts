@@ -7,9 +7,9 @@ type ProcessReading = { heapBytes: number; descriptors: number; resources: Recor
 // has its end open. A connection whose client has gone does not count.
 export type Holding = ProcessReading & { databaseConnections: number; clientConnections: number };
 
-// The maximum for one service: ten writers, five that wait for locks, two readers, one listener, and one each for expiry and
+// The maximum for one service: ten writers, five that wait for locks, two readers, two listeners, and one each for expiry and
 // backtests.
-const databaseConnectionsMax = 20;
+const databaseConnectionsMax = 21;
 const heapGrowthMax = 10 * 1024 * 1024;
 const heapShareMax = 0.25;
 // Resources that come and go within a few turns of the event loop.

@@ -9,7 +9,17 @@ export type Who = "token" | "session";
 
 // Ids that do not exist, in the format of each path parameter.
 function absentParams(): Params {
-  const names = ["case_id", "backtest_id", "prediction_id", "user_id", "session_id", "device_id", "ip", "webhook_id"];
+  const names = [
+    "case_id",
+    "backtest_id",
+    "prediction_id",
+    "user_id",
+    "session_id",
+    "device_id",
+    "ip",
+    "webhook_id",
+    "snooze_id",
+  ];
   const plain = Object.fromEntries(names.map((name) => [name, randomUUID()]));
   const chosen = { website_account_id: `account-${randomUUID()}`, client_id: `t-${randomUUID()}-${randomUUID().slice(24)}` };
   return {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceProcess } from "../../service/test/launch.ts";
 import { send, type Answer, type Options } from "../../service/test/send.ts";
 import type { Stand } from "../stand.ts";
+import { storeSnooze } from "../../service/test/stored-snooze.ts";
 import { storeModel } from "./model.ts";
 
 const waitMaxMs = 30_000;
@@ -54,7 +55,8 @@ export class Twin {
     await twin.#fillPeople();
     await twin.#fillCases();
     const model_id = await storeModel(stand.database, twin.tenantId, Number.parseInt(word.slice(-6), 16));
-    for (const params of [twin.shared, twin.own]) params["model_id"] = model_id;
+    const snooze_id = await storeSnooze(stand.database, twin.tenantId, `quiet-${word}`);
+    for (const params of [twin.shared, twin.own]) Object.assign(params, { model_id, snooze_id });
     return twin;
   }
 

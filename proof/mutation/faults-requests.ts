@@ -6,7 +6,7 @@ export const requestFaults: Fault[] = [
     [
       "a scope is not required",
       "runOperation",
-      /if \(!\w+\.scopes\.has\(\w+\.scope\)\) throw/,
+      /if \(!\w+\.scopes\.has\(\w+\)\) throw/,
       "if (false) throw",
       "service/test/scopes.test.ts",
     ],

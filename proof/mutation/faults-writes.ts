@@ -216,4 +216,20 @@ export const writeFaults: Fault[] = [
     ],
     ["a page can use up a server's activity id", "activityKey", /\$\{\w+\}:/, "", "service/test/collector-belief.test.ts"],
   ]),
+  ...faultsIn("service/src/db/assessments.ts", [
+    [
+      "a later verdict replaces an answer that was given",
+      "saveAnswers",
+      / and a\.reply is null/,
+      "",
+      "service/test/assessments-deadline.test.ts",
+    ],
+    [
+      "another request gets the answer of the first",
+      "insertAssessments",
+      /if \(!\w+\?\.fingerprint\.equals\(\w+\)\)/,
+      "if (false)",
+      "service/test/assessments.test.ts",
+    ],
+  ]),
 ];

@@ -44,11 +44,12 @@ import { findOrMakeSecret, savePublicUrl } from "./db/settings.ts";
 import { isBound, openTenantLock } from "./db/tenant-lock.ts";
 import { findTenantsByKeys } from "./db/tenants.ts";
 import { demoEnrichment, demoOrigin, startDemo } from "./demo.ts";
+import type { Assessor } from "./engine/assessor.ts";
 import type { Clock } from "./engine/cases.ts";
 import type { Enrichment } from "./engine/enrichment.ts";
 import { openLog } from "./log.ts";
 import { databaseFault } from "./operator.ts";
-import { startWorkers } from "./workers.ts";
+import { startDetection } from "./workers.ts";
 import { allowOrigin, bootstrap, demoCredentials, seedRules, type DemoCredentials } from "./tenancy.ts";
 
 export type Service = {
@@ -111,23 +112,13 @@ async function start(
   const metrics = new Metrics();
   metrics.watch(database);
   await seedRules(database, clock);
-  if (config.roles.has("engine")) {
-    stops.push(
-      startWorkers({
-        database,
-        clock,
-        enrichment,
-        log,
-        metrics,
-        retentionDays: config.retentionDays,
-        webhooks: webhooksOf(config),
-      }),
-    );
-  }
+  const detection = await startDetection(config, { database, clock, enrichment, log, metrics, webhooks: webhooksOf(config) });
+  stops.push(detection.stop);
+  const { assessor } = detection;
   const limiter = new RateLimiter(config.rateLimits);
   // Runs before the API opens. Otherwise the API would reject the bootstrap client.
   if (config.bootstrap) await bootstrap(database, config.bootstrap, clock);
-  const shared = { database, clock, enrichment, historyRoom, limiter, log, metrics, life };
+  const shared = { database, clock, enrichment, historyRoom, limiter, log, metrics, life, assessor };
   const { url, ownUrl, port, issuer } = await startApi(config, shared);
   const demo = embedded ? await demoCredentials(database, join(config.dataDir, "demo-credentials.json"), clock) : null;
   if (demo && demo.client_secret !== null && hasDemo(config)) {
@@ -185,11 +176,12 @@ type Shared = {
   log: Logger;
   metrics: Metrics;
   life: Life;
+  assessor: Assessor;
 };
 
 async function startApi(
   config: Config,
-  { database, clock, enrichment, historyRoom, limiter, log, metrics, life }: Shared,
+  { database, clock, enrichment, historyRoom, limiter, log, metrics, life, assessor }: Shared,
 ): Promise<{ url: string; ownUrl: string; port: number; issuer: Issuer }> {
   const { stops } = life;
   const server = new ApiServer(log, metrics);
@@ -215,6 +207,7 @@ async function startApi(
     publicUrl,
     cursors: new CursorSeal(keys.cursors),
     ...gathered(database, clock, historyRoom),
+    assess: (tenantId, asked) => assessor.assess(tenantId, asked),
     feed,
     ...settingsOf(config),
     ...clock,

@@ -1,26 +1,49 @@
 import type { Logger } from "pino";
 import type { Metrics } from "./api/metrics.ts";
+import type { Config } from "./config.ts";
+import { Assessor } from "./engine/assessor.ts";
 import { BacktestRunner } from "./engine/backtest.ts";
-import type { Detector } from "./engine/detect.ts";
+import { BatchTurns } from "./engine/batch-turns.ts";
+import { BriefBatches } from "./engine/brief-batches.ts";
+import type { Detector, Pass } from "./engine/detect.ts";
 import { Expiry } from "./engine/expire.ts";
 import { LabelWorker } from "./engine/labels.ts";
 import { Engine } from "./engine/loop.ts";
 import { RuleSets } from "./engine/rule-sets.ts";
 import { TrainingRunner } from "./engine/training.ts";
+import { UrgentLane } from "./engine/urgent-lane.ts";
+import { Verdicts } from "./engine/verdicts.ts";
 import { WebhookSender } from "./engine/webhooks.ts";
 import type { PostSettings } from "./webhook/post.ts";
 
-type WorkerOptions = Omit<Detector, "ruleSets"> & {
-  log: Logger;
-  metrics: Metrics;
-  retentionDays: number;
-  webhooks: PostSettings;
-};
+type Parts = Omit<Detector, "ruleSets" | "verdicts" | "brief"> & { log: Logger; metrics: Metrics; webhooks: PostSettings };
 
-// Starts the background work: detection, labels, backtests, models, webhooks, and the removal of expired data. Returns a function
-// that stops it.
-export function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: WorkerOptions): () => Promise<void> {
-  const ruleSets = new RuleSets(
+// Starts the background work if this process has the role, and what answers assessments: with the engine of this process, or with
+// that of another.
+export async function startDetection(
+  { roles, retentionDays }: Config,
+  { log, metrics, webhooks, ...parts }: Parts,
+): Promise<{ assessor: Assessor; stop: () => Promise<void> }> {
+  const verdicts = new Verdicts();
+  const detector = { ...parts, ruleSets: newRuleSets(log), verdicts, brief: new BriefBatches() };
+  const workers = roles.has("engine") ? startWorkers({ ...detector, log, metrics, retentionDays, webhooks }) : null;
+  const wake = workers && ((tenantId: string) => workers.lane.wake(tenantId));
+  const assessor = new Assessor({ detector, log, wake, onAnswer: (kind) => metrics.observeAssessment(kind) });
+  const stop = async () => {
+    await assessor.stop();
+    await workers?.stop();
+  };
+  try {
+    if (workers ?? roles.has("api")) await assessor.start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { assessor, stop };
+}
+
+function newRuleSets(log: Logger): RuleSets {
+  return new RuleSets(
     ({ rule_id, rule_version }, fault) =>
       log.error({ err: fault, rule_id, rule_version }, "a rule cannot be compiled and is skipped until it is changed"),
     {
@@ -33,9 +56,19 @@ export function startWorkers({ log, metrics, retentionDays, webhooks, ...detecto
         ),
     },
   );
+}
+
+type WorkerOptions = Detector & { log: Logger; metrics: Metrics; retentionDays: number; webhooks: PostSettings };
+
+// Detection, labels, backtests, models, webhooks, and the removal of expired data.
+function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: WorkerOptions) {
   const { database, clock } = detector;
+  const turns = new BatchTurns();
+  const onPass = (pass: Pass) => metrics.observePass(pass);
+  const lane = new UrgentLane({ detector, log, onPass, turns, onLeft: () => engine.wake() });
+  const engine = new Engine({ detector, log, onPass, turns, isCovered: (tenantId) => lane.isCovering(tenantId) });
   const workers = [
-    new Engine({ detector: { ...detector, ruleSets }, log, onPass: (pass) => metrics.observePass(pass) }),
+    engine,
     new LabelWorker({ database, clock, log }),
     new BacktestRunner({ database, clock, log }),
     new TrainingRunner({ database, clock, log }),
@@ -43,7 +76,10 @@ export function startWorkers({ log, metrics, retentionDays, webhooks, ...detecto
     new Expiry({ database, clock, log, retentionDays }),
   ];
   for (const worker of workers) worker.start();
-  return async () => {
-    await Promise.all(workers.map((worker) => worker.stop()));
+  return {
+    lane,
+    stop: async () => {
+      await Promise.all([lane.stop(), ...workers.map((worker) => worker.stop())]);
+    },
   };
 }

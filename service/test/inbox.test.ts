@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { claimActivities, claimOldest, countUnscored, listWaitingDays } from "../src/db/inbox.ts";
+import { countUnscored, listWaitingDays } from "../src/db/inbox.ts";
+import { claimActivities, claimOldest } from "../src/db/inbox-claims.ts";
 import { eraseFromInbox } from "../src/db/inbox-erasure.ts";
 import type { Queryable } from "../src/db/postgres/database.ts";
 import { statement } from "../src/db/postgres/sql.ts";

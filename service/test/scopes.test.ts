@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
+import { scopesOf } from "../src/api/operation.ts";
 import { operations } from "../src/api/operations.ts";
 import { roleScopes } from "../src/domain/role.ts";
 import { webhookReach } from "../src/domain/webhook.ts";
@@ -83,14 +84,25 @@ function reached(id: string): readonly string[] {
 test("scopes: every operation works with its scope and those of the client or person it affects", async () => {
   const own = await createWorld(service.current);
   for (const operation of operations) {
-    const token = await own.tenant.mint([operation.scope, ...reached(operation.id)]);
+    const token = await own.tenant.mint([...scopesOf(operation), ...reached(operation.id)]);
     const answer = await sendDraft(service.current, { ...draftOf(operation, own), token });
     expect(answer.status, `${operation.id}: ${answer.text}`).toBe(operation.success.status);
   }
 });
 
 test("scopes: the table requires no scope that the issuer cannot grant", () => {
-  expect(operations.map((operation) => operation.scope).filter((scope) => !scopes.includes(scope))).toEqual([]);
+  expect(operations.flatMap(scopesOf).filter((scope) => !scopes.includes(scope))).toEqual([]);
+});
+
+test("POST assessments 403: needs the second scope too, and stores nothing without it", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const body = { activity_id: "a-1", type: "logout", occurred_at: "2026-11-15T09:30:00.000Z", website_account_id: "user-1" };
+  const token = await tenant.mint(scopes.filter((scope) => scope !== "read:decisions"));
+  const answer = await tenant.call("POST", "/assessments", { body, token });
+  expect(expectProblem(answer, 403, "access-denied").detail).toBe("The token lacks the scope read:decisions.");
+  expect(answer.headers.get("www-authenticate")).toContain('scope="read:decisions"');
+  const stored = await tenant.call("POST", "/activities", { body: { activities: [body] } });
+  expect(stored.json.data).toEqual({ accepted: 1, duplicates: 0 });
 });
 
 test("scopes: each of several scopes counts, at any position", async () => {

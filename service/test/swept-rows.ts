@@ -3,6 +3,7 @@ const buckets = "level, total_events, session_starts, sessions, identified, ids"
 // Every table that expires, with its time column and a row: $1 is the tenant, $2 an id, $3 the time.
 export const sweptRows: Record<string, { column: string; into: string; values: string }> = {
   activity_ids: { column: "received_on", into: "id_key, content", values: "$2, 0" },
+  assessments: { column: "received_at", into: "id_key, prediction_id, fingerprint", values: "$2, $2, ''" },
   unscorable: { column: "received_at", into: "id_key, activity, fault, failed_at", values: "$2, '{}', 'x', '2020-01-01'" },
   history: { column: "received_at", into: "id_key, activity, actor", values: "$2, '{}', 'x'" },
   sessions: { column: "last_at", into: "session_id, started_at, facts", values: "$2, '2020-01-01', '{}'" },
@@ -23,6 +24,11 @@ export const sweptRows: Record<string, { column: string; into: string; values: s
     values: "'rule', false, $2, 1, '2020-01-01', '{}'",
   },
   case_members: { column: "seen_at", into: "case_id, website_account_id, state", values: "$2, 'a', 'attacked'" },
+  snoozes: {
+    column: "until",
+    into: "snooze_id, case_id, subject, scope, rules, score, size, created_at, created_by",
+    values: "$2, $2, 'account:a', 'account', '{rule}', 3, 0, '2020-01-01', 'x'",
+  },
   case_traits: { column: "seen_at", into: "trait, rule_id, case_id, size", values: "$2, 'rule', $2, 1" },
   list_entries: {
     column: "expires_at",

@@ -30,7 +30,7 @@ const mayImport: Record<string, string[]> = {
   main: ["main", "api", "engine", "db", "domain", "detection", "webhook"],
   cli: ["cli", "main", "api", "db", "detection", "domain"],
   api: ["api", "db", "detection", "domain", "webhook", "main", "concurrency"],
-  engine: ["engine", "db", "detection", "domain", "webhook"],
+  engine: ["engine", "db", "detection", "domain", "webhook", "concurrency"],
   webhook: ["webhook"],
   detection: ["detection", "domain"],
   db: ["db", "domain", "concurrency"],

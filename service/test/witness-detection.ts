@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { defaultPolicy } from "../src/domain/policy.ts";
 import { draftRule, insertDecided, makeRule } from "./decided.ts";
 import type { TestTenant } from "./harness.ts";
 import { insertTestModel } from "./models-lab.ts";
 import { listTraffic } from "./witness-lists.ts";
+import { storeSnooze } from "./stored-snooze.ts";
 import type { Sample } from "./witness.ts";
 
 const expression = "device.accounts_1h >= 8";
@@ -62,6 +64,8 @@ async function labelled(tenant: TestTenant): Promise<Sample> {
   return { path: "/labels", options: { body: { labels } }, status: 200 };
 }
 
+const login = { activity_id: "login-1", type: "login_succeeded", occurred_at: "2026-11-15T09:30:00.000Z" };
+
 // The requests for rules, thresholds, backtests, decisions, labels and models.
 export const detectionTraffic: Record<string, (tenant: TestTenant) => Promise<Sample[]>> = {
   ...listTraffic,
@@ -78,6 +82,20 @@ export const detectionTraffic: Record<string, (tenant: TestTenant) => Promise<Sa
   getRuleReport: async (tenant) => {
     const path = `${await rulePath(tenant)}/report`;
     return below(path, { path: `${path}?days=30`, status: 200 });
+  },
+  createAssessment: async () => {
+    const valid = {
+      path: "/assessments",
+      options: { body: { ...login, deadline_ms: 2_000, otherwise: "BLOCK" } },
+      status: 200,
+    };
+    const other = { ...valid.options.body, deadline_ms: 1_000 };
+    return [
+      valid,
+      valid,
+      { ...valid, options: { body: other }, status: 409, type: "operation-idempotency-conflict" },
+      { ...valid, options: { body: { ...other, deadline_ms: 19 } }, status: 422, type: "validation-error" },
+    ];
   },
   createLabels: async (tenant) => {
     const valid = await labelled(tenant);
@@ -122,6 +140,30 @@ export const detectionTraffic: Record<string, (tenant: TestTenant) => Promise<Sa
   updateModelSettings: async () => [
     { path: "/models/settings", options: { body: { released_rules: ["new_device"] } }, status: 200 },
   ],
+  listSnoozes: async (tenant) => {
+    await storeSnooze(tenant.service.database, tenant.tenantId, "user-1");
+    return [{ path: "/snoozes?is_active=true&limit=1", status: 200 }];
+  },
+  endSnooze: async (tenant) => {
+    const path = `/snoozes/${await storeSnooze(tenant.service.database, tenant.tenantId, "user-1")}`;
+    return [
+      { path, status: 204 },
+      { path: `/snoozes/${randomUUID()}`, status: 404, type: "item-not-found" },
+      { path: "/snoozes/%00", status: 400, type: "bad-request" },
+    ];
+  },
+  getPolicy: async () => [{ path: "/policy", status: 200 }],
+  listPolicyVersions: async () => [{ path: "/policy/versions", status: 200 }],
+  updatePolicy: async () => {
+    const path = "/policy";
+    const body = { ...defaultPolicy, mode: "shadow" as const, policy_version: 1 };
+    return [
+      { path, options: { body }, status: 200 },
+      { path, options: { body }, status: 409, type: "item-version-conflict" },
+      { path, options: { body: { ...body, rows: [{}] } }, status: 422, type: "validation-error" },
+    ];
+  },
+  tryPolicy: async () => [{ path: "/policy/try-out", options: { body: defaultPolicy }, status: 200 }],
   getRandomChecks: async () => [{ path: "/random-checks", status: 200 }],
   updateRandomChecks: async () => [{ path: "/random-checks", options: { body: { per_day: 3 } }, status: 200 }],
   getModel: async (tenant) => [{ path: `/models/${await insertTestModel(tenant)}`, status: 200 }],

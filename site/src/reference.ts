@@ -47,7 +47,7 @@ function sectionOf({ path, method, call }: Call): Section {
 }
 
 function section({ path, method, call }: Call): string {
-  const scope = list(call["security"]).flatMap((each) => list(each["oauth2"], String))[0];
+  const scopes = list(call["security"]).flatMap((each) => list(each["oauth2"], String));
   const rows = list(call["parameters"]).map((each) => {
     const cells = [
       `<code>${escape(text(each["name"]))}</code>`,
@@ -63,7 +63,7 @@ function section({ path, method, call }: Call): string {
     row([escape(status), prose(object(each)["description"])]),
   );
   return `<details id="${text(call["operationId"])}"><summary><span class="method">${method}</span> <code>${escape(path)}</code>
-<span class="scope">${scope === undefined ? "no token" : `<code>${escape(scope)}</code>`}</span><br>${escape(text(call["summary"]))}</summary>
+<span class="scope">${scopes.length === 0 ? "no token" : scopes.map((each) => `<code>${escape(each)}</code>`).join(" ")}</span><br>${escape(text(call["summary"]))}</summary>
 <p>${prose(call["description"])}</p>${parameters}${body(call)}<h4>Responses</h4><table>${responses.join("")}</table></details>`;
 }
 

@@ -19,6 +19,7 @@ const groups = [
     title: "How-to",
     pages: [
       "send-from-a-server",
+      "decide-at-log-in",
       "send-from-a-browser",
       "import-your-history",
       "signed-identity",
@@ -28,6 +29,8 @@ const groups = [
       "models",
       "webhooks",
       "rules-and-backtests",
+      "policies",
+      "snooze",
       "keycloak",
     ],
   },

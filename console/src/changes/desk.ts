@@ -10,6 +10,8 @@ export type Verdict = {
   reason: string;
   // Whether the cases that the attack opened are closed with the same outcome.
   isForMembers?: boolean;
+  // Only with the outcome FALSE_POSITIVE.
+  snooze?: NonNullable<CaseChange["snooze"]>;
 };
 
 export type Desk = {
@@ -32,13 +34,14 @@ export type Reopening = { kind: "reopened"; found: Case } | { kind: "changed"; f
 const contendedMax = 3;
 
 export async function closeCase(desk: Desk, verdict: Verdict, onDelay?: () => void): Promise<Closing> {
-  const { case_id, case_version, disposition, reason, isForMembers = false } = verdict;
+  const { case_id, case_version, disposition, reason, isForMembers = false, snooze } = verdict;
   const body: CaseChange = {
     status: "CLOSED",
     case_version,
     disposition,
     ...(reason !== "" && { reason }),
     ...(isForMembers && { members: "same" }),
+    ...(snooze && { snooze }),
   };
   const change = await changeCase(desk, case_id, body, { label: "Closing a case", onDelay });
   if (change.kind !== "done") return change.kind === "changed" ? whoseClosing(change.found) : change;
@@ -75,11 +78,17 @@ async function changeCase(desk: Desk, caseId: string, body: CaseChange, { label,
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error;
       const isContended = error.type === "transaction-contended";
-      if (!isContended && error.type !== "item-version-conflict") return { kind: "refused", words: error.detail };
+      if (!isContended && error.type !== "item-version-conflict") return { kind: "refused", words: refusalOf(error) };
       const found = await read();
       // The other transaction changed nothing in the end. The version is still the one the person saw, so send again.
       if (!isContended || found.case_version !== body.case_version) return { kind: "changed", found };
       if (++contended > contendedMax) return { kind: "refused", words: error.detail };
     }
   }
+}
+
+// Says which choice of the dialog the service rejects. The problem's own sentence names only the field.
+function refusalOf({ errors, detail }: ProblemError): string {
+  const fault = errors?.find(({ field }) => field.startsWith("snooze"));
+  return fault ? `“Not this again” was rejected: it ${fault.message}.` : detail;
 }

@@ -8,6 +8,7 @@ import { GuideLink } from "../parts/GuideLink.tsx";
 import { Score } from "../parts/Score.tsx";
 import type { Disposition, Verdict } from "../changes/desk.ts";
 import { ConflictStrip } from "./ConflictStrip.tsx";
+import { SnoozeFields, type Snooze } from "./SnoozeFields.tsx";
 import { VerdictFields } from "./VerdictFields.tsx";
 import { readDraft, saveDraft, type Draft } from "./draft.ts";
 
@@ -29,6 +30,7 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
     return first === null ? known : { ...known, disposition: first };
   });
   const [isForMembers, setForMembers] = useState(false);
+  const [snooze, setSnooze] = useState<Snooze | null>(null);
   const entered = seen.details.members?.entered ?? 0;
   const write = (next: Draft) => {
     setDraft(next);
@@ -37,7 +39,8 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
   const submit = (version: number) => {
     const { disposition, reason } = draft;
     if (disposition === null || isBusy) return;
-    onSubmit({ case_id: id, case_version: version, disposition, reason: reason.trim(), isForMembers });
+    const quiet = disposition === "FALSE_POSITIVE" && snooze !== null && { snooze };
+    onSubmit({ case_id: id, case_version: version, disposition, reason: reason.trim(), isForMembers, ...quiet });
   };
   const send = () => submit((conflict ?? seen).case_version);
   return (
@@ -71,24 +74,35 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
         <p className="line-clamp-3 text-sm text-soft">{seen.details.summary}</p>
       </div>
       <VerdictFields draft={draft} onDraft={write} onSubmit={conflict ? () => {} : send} isDisabled={isBusy} />
-      {entered > 0 && (
-        <label className="mt-4 flex items-start gap-2">
-          <input
-            type="checkbox"
-            className="mt-1 size-4 accent-accent"
-            checked={isForMembers}
-            disabled={isBusy}
-            onChange={(event) => setForMembers(event.target.checked)}
-          />
-          <span>
-            Same outcome for {entered === 1 ? "the account that was entered" : `all ${entered} accounts that were entered`}
-            <span className="block text-xs text-faint">
-              This also closes the open cases that this attack opened. Cases that were opened for another reason stay open.
-            </span>
-          </span>
-        </label>
+      {draft.disposition === "FALSE_POSITIVE" && (
+        <SnoozeFields seen={seen} value={snooze} onValue={setSnooze} isDisabled={isBusy} />
       )}
+      <ForMembers entered={entered} value={isForMembers} onValue={setForMembers} isDisabled={isBusy} />
       <GuideLink page="investigators#decide" about="closing a case" className="mt-3 text-xs" />
     </Dialog>
+  );
+}
+
+type MembersProps = { entered: number; value: boolean; onValue: (value: boolean) => void; isDisabled: boolean };
+
+// Offers to close the cases that the attack opened.
+function ForMembers({ entered, value, onValue, isDisabled }: MembersProps) {
+  if (entered === 0) return null;
+  return (
+    <label className="mt-4 flex items-start gap-2">
+      <input
+        type="checkbox"
+        className="mt-1 size-4 accent-accent"
+        checked={value}
+        disabled={isDisabled}
+        onChange={(event) => onValue(event.target.checked)}
+      />
+      <span>
+        Same outcome for {entered === 1 ? "the account that was entered" : `all ${entered} accounts that were entered`}
+        <span className="block text-xs text-faint">
+          This also closes the open cases that this attack opened. Cases that were opened for another reason stay open.
+        </span>
+      </span>
+    </label>
   );
 }

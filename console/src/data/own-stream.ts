@@ -13,7 +13,7 @@ export type Hearer = {
 
 const againMs = 10_000;
 const typesOf = (nouns: string[]) => eventTypes.filter((type) => nouns.some((noun) => type.startsWith(`${noun}.`)));
-const types = typesOf(["case", "account", "rule", "thresholds"]);
+const types = typesOf(["case", "account", "rule", "thresholds", "policy"]);
 
 // Requested only for people who may see them.
 const guardedNouns = ["user", "model"] as const;

@@ -116,5 +116,6 @@ export function refreshOn(event: LiveEvent, cache: QueryClient): void {
   // Thresholds belong to the tenant.
   if (type === "rule" || type === "tenant") void cache.invalidateQueries({ queryKey: ["rules"] });
   if (event.type.startsWith("model.")) void cache.invalidateQueries({ queryKey: ["models"] });
+  if (event.type === "policy.updated") void cache.invalidateQueries({ queryKey: ["policy"] });
   if (event.type === "thresholds.updated") void cache.invalidateQueries({ queryKey: ["thresholds"] });
 }

@@ -13,13 +13,16 @@ import { contended as lostRace, type TenantDatabase, type Transaction } from "..
 import { appendEvents } from "../db/events.ts";
 import { claimKey, deleteKey, insertReplies, saveReply, type StoredReply } from "../db/keys.ts";
 import { saveOutcomes } from "../db/outcomes.ts";
+import { insertSnoozes } from "../db/snoozes.ts";
 import { changeStatus, type CaseChange } from "../domain/case.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
+import type { NewSnooze } from "../domain/snooze.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { canonicalJson } from "./http/json.ts";
 import { jsonMediaType, type Call, type CaseUpdate, type Services } from "./operation.ts";
 import { problemMediaType, problemReply, type Reply } from "./http/problem.ts";
+import { endReopened, snoozesOf } from "./snoozes.ts";
 
 export function fingerprint(request: { method: string; path: string; body: unknown }): Buffer {
   return createHash("sha256")
@@ -44,7 +47,7 @@ function replayed(stored: StoredReply): Reply {
 }
 
 // The case after the update with the events to log, or the reason why it was not changed.
-type Result = { after: LockedCase; events: DomainEvent[] } | Failure;
+type Result = { after: LockedCase; events: DomainEvent[]; snoozes?: NewSnooze[] } | Failure;
 export type Outcome = { update: CaseUpdate; result: Result };
 type Decided = { outcomes: Outcome[]; changed: LockedCase[] };
 // The stored reply of a case does not contain the account's id.
@@ -60,9 +63,10 @@ export async function updateCase(services: Services, { caller, params, body, key
     now: services.now(),
   };
   const wanted = { id, change: body };
-  // An occurrence that is not in the case is a 422, which leaves the key free. In a batch, it would make the other closes fail
-  // too.
-  const mayShare = body.status === "CLOSED" && claim.caseId !== null && body.occurrence_ids === undefined;
+  // An occurrence that is not in the case is a 422, which leaves the key free, and so is a snooze that is not possible. In a batch,
+  // it would make the other closes fail too.
+  const isPlain = body.occurrence_ids === undefined && body.snooze === undefined;
+  const mayShare = body.status === "CLOSED" && claim.caseId !== null && isPlain;
   const shared = mayShare ? await services.closeTogether(caller.tenant_id, { ...wanted, caller, claim }) : null;
   if (shared) return shared;
   return updateUnderKey(services, { caller, claim, wanted: [wanted] }, ([only]) =>
@@ -145,18 +149,22 @@ async function decideAll(
   for (const update of updates) {
     const found = latest.get(update.id);
     const missing = () => (contended.has(update.id) ? lostRace() : notFound("Case", update.id));
-    const result = found ? await decide(tx, found, update, newId()) : missing();
+    const result = found ? await decide(tx, found, update, newId) : missing();
     if (!(result instanceof Failure)) latest.set(update.id, result.after);
     outcomes.push({ update, result });
   }
   return { outcomes, changed: [...latest.values()].filter((each) => each !== cases.get(each.document.case_id)) };
 }
 
-async function decide(tx: Transaction, found: LockedCase, update: CaseUpdate, stateId: string): Promise<Result> {
+async function decide(tx: Transaction, found: LockedCase, update: CaseUpdate, newId: () => string): Promise<Result> {
   const { caller, change, claim } = update;
   try {
-    const { document, events } = changeStatus(found.document, change, { name: caller.actor, now: claim.now, state_id: stateId });
+    const { document, events } = changeStatus(found.document, change, { name: caller.actor, now: claim.now, state_id: newId() });
     if (document === found.document) return { after: found, events };
+    if (change.snooze) {
+      const { changed_at: at, changed_by: by } = document.current_state;
+      return { after: { ...found, document }, events, snoozes: await snoozesOf(tx, found, { ...change.snooze, at, by, newId }) };
+    }
     // Two concurrent reopens both see no other open case. The unique index then stops one of them, which is run again and sees
     // the other.
     const other = document.status === "OPEN" ? await findOpenCaseId(tx, caller.tenant_id, found.subject) : undefined;
@@ -172,8 +180,13 @@ function secondOpen(other: string): Failure {
 }
 
 // The statements are sent one after the other, the event log last.
-function save(tx: Transaction, tenantId: string, { outcomes, changed }: Decided): Promise<unknown> {
-  const events = outcomes.flatMap(({ result }) => (result instanceof Failure ? [] : result.events));
+async function save(tx: Transaction, tenantId: string, { outcomes, changed }: Decided): Promise<unknown> {
+  const done = outcomes.flatMap(({ result }) => (result instanceof Failure ? [] : [result]));
+  const snoozes = done.flatMap((each) => each.snoozes ?? []);
+  if (snoozes.length > 0) await insertSnoozes(tx, tenantId, snoozes);
+  const reopened = changed.filter(({ document }) => document.status === "OPEN");
+  const woken = reopened.length > 0 ? await endReopened(tx, tenantId, reopened) : [];
+  const events = [...done.flatMap((each) => each.events), ...woken];
   return Promise.all([
     saveCases(tx, tenantId, changed),
     saveOutcomes(tx, tenantId, changed),

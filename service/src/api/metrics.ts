@@ -51,6 +51,12 @@ export class Metrics {
     labelNames: ["limit"],
     registers: [this.#registry],
   });
+  readonly #assessments = new Counter({
+    name: "casehound_assessments_total",
+    help: "Answers to assessments, by where they came from",
+    labelNames: ["from"],
+    registers: [this.#registry],
+  });
   #store: StoreGauges | null = null;
   #server: Server | null = null;
 
@@ -76,6 +82,10 @@ export class Metrics {
       this.#quarantined.inc({ reason }, count);
       if (!keptReasons.has(reason)) this.#collected.inc({ result: "quarantined" }, count);
     }
+  }
+
+  observeAssessment(from: "engine" | "snapshot" | "otherwise" | "replay" | "not_stored"): void {
+    this.#assessments.inc({ from });
   }
 
   observeLimited(limit: LimitName): void {

@@ -3,7 +3,9 @@ import type { Account } from "../domain/account.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import type { CaseChange } from "../domain/case.ts";
 import type { FailureCode, FieldError } from "../domain/failure.ts";
+import type { PolicyAction } from "../domain/policy.ts";
 import type { Scope } from "../domain/scope.ts";
+import type { NewAssessment } from "../db/assessments.ts";
 import type { StoredCase } from "../db/cases.ts";
 import type { TenantDatabase } from "../db/postgres/database.ts";
 import type { Inserted } from "../db/inbox.ts";
@@ -29,6 +31,8 @@ export type Services = {
   closeTogether: (tenantId: string, update: CaseUpdate) => Promise<Reply | null>;
   // The activities are durable when this resolves.
   acceptTogether: (tenantId: string, activities: RecordedActivity[]) => Promise<Inserted>;
+  // Stores the activity and answers within the deadline.
+  assess: (tenantId: string, asked: AskedAssessment) => Promise<{ reply: string; isReplay: boolean }>;
   now: () => string;
   newId: (at?: string) => string;
   // Writes an audit line to the log. It must never contain a secret.
@@ -41,6 +45,8 @@ export type Services = {
   historyRoom: HistoryRoom;
   budgetCases: BudgetCases;
 };
+
+export type AskedAssessment = NewAssessment & { deadlineMs: number; otherwise: PolicyAction };
 
 export type Audit = (what: string, about: Record<string, unknown>) => void;
 
@@ -77,6 +83,8 @@ export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> 
   // Relative to /v2/{tenant_slug}.
   path: string;
   scope: Scope;
+  // A second scope that the operation requires.
+  furtherScope?: Scope;
   summary: string;
   description?: string;
   tag: string;
@@ -92,6 +100,8 @@ export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> 
   // Holds the request until something happens. A waiting request occupies one of the places for event readers, but no turn. It
   // takes a turn only while it reads.
   isLongPoll?: boolean;
+  // Answers by a deadline of its own, so it does not wait behind the caller's other requests.
+  hasDeadline?: boolean;
   // Answers with server-sent events instead of JSON.
   isStream?: boolean;
   success: { status: number; schema?: TSchema; description: string; headers?: Record<string, string> };
@@ -104,6 +114,11 @@ export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> 
 // Keeps the types of body and query for the handler, and returns the common type that the table holds.
 export function operation<B extends TSchema, Q extends TObject>(defined: Operation<B, Q>): Operation {
   return defined;
+}
+
+// The scopes that an operation requires.
+export function scopesOf({ scope, furtherScope }: Pick<Operation, "scope" | "furtherScope">): Scope[] {
+  return furtherScope === undefined ? [scope] : [scope, furtherScope];
 }
 
 export const jsonMediaType = "application/json";

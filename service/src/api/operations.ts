@@ -1,5 +1,6 @@
 import { accountOperations } from "./accounts.ts";
 import { activityOperations } from "./activities.ts";
+import { assessmentOperations } from "./assessments.ts";
 import { backtestOperations } from "./backtests.ts";
 import { caseValueOperations } from "./case-values.ts";
 import { caseOperations } from "./cases.ts";
@@ -16,12 +17,14 @@ import { listOperations } from "./lists.ts";
 import { modelOperations } from "./models.ts";
 import type { Operation } from "./operation.ts";
 import { overviewOperations } from "./overview.ts";
+import { policyOperations } from "./policy.ts";
 import { tenantMetricsOperations } from "./tenant-metrics.ts";
 import { quarantineOperations } from "./quarantine.ts";
 import { randomCheckOperations } from "./random-checks.ts";
 import { ruleOperations } from "./rules.ts";
 import { sessionOperations } from "./sessions.ts";
 import { snippetOperations } from "./snippet.ts";
+import { snoozeOperations } from "./snoozes.ts";
 import { tenantOperations } from "./tenants.ts";
 import { thresholdOperations } from "./thresholds.ts";
 import { userOperations } from "./users.ts";
@@ -32,6 +35,7 @@ import { webhookOperations } from "./webhooks.ts";
 // it.
 export const operations: readonly Operation[] = [
   ...caseOperations,
+  ...snoozeOperations,
   ...eventOperations,
   ...sessionOperations,
   ...timelineOperations,
@@ -39,6 +43,7 @@ export const operations: readonly Operation[] = [
   ...overviewOperations,
   ...accountOperations,
   ...activityOperations,
+  ...assessmentOperations,
   ...importOperations,
   ...labelOperations,
   ...caseValueOperations,
@@ -47,6 +52,7 @@ export const operations: readonly Operation[] = [
   ...listOperations,
   ...ruleOperations,
   ...thresholdOperations,
+  ...policyOperations,
   ...backtestOperations,
   ...decisionOperations,
   ...modelOperations,

@@ -111,6 +111,14 @@ export async function saveSpokenFor(tx: Queryable, tenantId: string, ids: string
 
 export type Flags = { is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean };
 
+export async function findBlocked(database: Queryable, tenantId: string, ids: string[]): Promise<Set<string>> {
+  const rows = await database.query<{ website_account_id: string }>(sql`
+    select website_account_id
+    from accounts
+    where tenant_id = ${tenantId} and website_account_id = any(${ids}::text[]) and is_blocked`);
+  return new Set(rows.map((row) => row.website_account_id));
+}
+
 // Returns which of the accounts are blocked. Locks them in sorted order, so that a flag change and a new case see the same
 // account.
 export async function lockBlocked(tx: Queryable, tenantId: string, ids: string[]): Promise<Set<string>> {
@@ -152,4 +160,18 @@ export async function saveSessionTimes(
         and (a.last_session_updated_on is null or a.last_session_updated_on < t.session_at)`);
   }
   return new Map(locked.map(({ website_account_id: id, ...flags }) => [id, flags]));
+}
+
+// The caller has locked the rows. The time of a change never moves backwards. Returns the changed accounts, ordered by id.
+export async function saveQuarantined(
+  tx: Queryable,
+  tenantId: string,
+  { ids, now }: { ids: string[]; now: string },
+): Promise<Pick<Account, "website_account_id" | "updated_at">[]> {
+  const rows = await tx.query<Pick<AccountRow, "website_account_id" | "updated_at">>(sql`
+    update accounts
+    set is_quarantined = true, updated_at = greatest(updated_at, ${now}::timestamptz)
+    where tenant_id = ${tenantId} and website_account_id = any(${ids}::text[]) and not is_quarantined
+    returning website_account_id, updated_at`);
+  return rows.toSorted((a, b) => (a.website_account_id < b.website_account_id ? -1 : 1));
 }

@@ -4,6 +4,7 @@ import type { StoredCampaigns } from "../domain/campaign.ts";
 import type { Source } from "../domain/source.ts";
 import { advisoryLocks } from "./postgres/advisory-locks.ts";
 import { codeOf, type Queryable } from "./postgres/database.ts";
+import { deleteAssessmentsOf } from "./assessments.ts";
 import type { ClaimedActivity } from "./inbox.ts";
 import { deleteLabelsOf } from "./labels.ts";
 import { joinJson, plainArray, sql, statement } from "./postgres/sql.ts";
@@ -20,18 +21,36 @@ export type Turn = {
   heard_sessions: number;
   browser_at: string | null;
   campaigns: StoredCampaigns;
+  // When an assessment was last scored.
+  assessed_at: string | null;
 };
 
-// Returns null if another engine has the tenant's turn. The turn is held until the transaction ends.
-export async function claimTurn(tx: Queryable, tenantId: string): Promise<Turn | null> {
-  const [row] = await tx.query<Turn>(sql`
+const turnText = `
     select t.ip_policy, t.ip_key, t.identity_verification, t.time_zone, e.told, e.tied_sessions, e.heard_sessions, e.browser_at,
-      e.campaigns
+      e.campaigns, e.assessed_at
     from engine_turns as e
     join tenants as t using (tenant_id)
-    where e.tenant_id = ${tenantId}
-    for update of e skip locked`);
+    where e.tenant_id = $1`;
+
+// Returns null if another engine has the tenant's turn, unless `isPatient`: then it waits for the turn. The turn is held until the
+// transaction ends.
+export async function claimTurn(tx: Queryable, tenantId: string, isPatient = false): Promise<Turn | null> {
+  const lock = isPatient ? "for update of e" : "for update of e skip locked";
+  const [row] = await tx.query<Turn>(statement(`${turnText} ${lock}`, [tenantId]));
   return row ?? null;
+}
+
+// Reads the turn without taking it.
+export async function findTurn(database: Queryable, tenantId: string): Promise<Turn | null> {
+  const [row] = await database.query<Turn>(statement(turnText, [tenantId]));
+  return row ?? null;
+}
+
+export async function saveAssessedAt(tx: Queryable, tenantId: string, now: string): Promise<void> {
+  await tx.query(sql`
+    update engine_turns
+    set assessed_at = ${now}
+    where tenant_id = ${tenantId}`);
 }
 
 // Waits for the engine. While it has the turn, it holds the tenant's states in memory and would write deleted data back.
@@ -239,6 +258,7 @@ export async function deleteActivitiesOfAccount(tx: Queryable, tenantId: string,
     where tenant_id = ${tenantId} and claimed_account_id = ${websiteAccountId}
     returning id_key, type`);
   await deleteLabelsOf(tx, tenantId, [...own, ...claimed]);
+  await deleteAssessmentsOf(tx, tenantId, own);
 }
 
 // Events in which a page named an account before its session was tied to that account now belong to the account.

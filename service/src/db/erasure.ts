@@ -1,6 +1,7 @@
 import type { CaseDocument } from "../domain/case.ts";
 import { beginningOf, broadPattern, caseWithoutId, databasePattern, isTelling, type Erased } from "../domain/erasure.ts";
 import { deleteActivitiesOfAccount, type DeletedActivity } from "./activities.ts";
+import { deleteAssessmentsOf } from "./assessments.ts";
 import { deleteLabelsOf } from "./labels.ts";
 import { eraseAccountFromMembers } from "./case-members.ts";
 import { deleteTraitsOf } from "./case-traits.ts";
@@ -9,6 +10,7 @@ import type { Queryable } from "./postgres/database.ts";
 import { eraseAccountFromOutcomes } from "./outcomes.ts";
 import { eraseAccountFromRules } from "./rule-report.ts";
 import { deleteChecksOf } from "./random-checks.ts";
+import { deleteSnoozesOfAccount } from "./snoozes.ts";
 import { sql } from "./postgres/sql.ts";
 import { entityKey } from "./states.ts";
 import { eraseAccountFromLists } from "./value-lists.ts";
@@ -84,6 +86,7 @@ export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased
       ))
     returning id_key, type`);
   await deleteLabelsOf(tx, tenantId, anonymous);
+  await deleteAssessmentsOf(tx, tenantId, anonymous);
   await tx.query(sql`
     delete from sessions
     where tenant_id = ${tenantId} and website_account_id = ${erased.id}`);
@@ -100,6 +103,7 @@ export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased
   const own = await findOwnCases(tx, tenantId, erased);
   await deleteTraitsOf(tx, tenantId, own);
   await deleteChecksOf(tx, tenantId, own);
+  await deleteSnoozesOfAccount(tx, tenantId, erased);
   await eraseAccountFromRules(tx, tenantId, erased);
   await eraseAccountFromOutcomes(tx, tenantId, erased);
   await eraseAccountFromLists(tx, tenantId, { ...erased, pattern: databasePattern(erased.id, { isJson: false }) });
@@ -152,6 +156,7 @@ export async function deleteEvidenceNaming(tx: Queryable, tenantId: string, { do
       )
     returning id_key, type`);
   await deleteLabelsOf(tx, tenantId, deleted);
+  await deleteAssessmentsOf(tx, tenantId, deleted);
 }
 
 // No member of a stored reply is an account id, but a note or a device name in a reply may quote one.

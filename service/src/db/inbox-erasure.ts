@@ -1,7 +1,7 @@
 import { pseudonymiseActivity } from "../domain/activity.ts";
 import { eraseFromHistory } from "./history.ts";
 import type { Queryable } from "./postgres/database.ts";
-import type { ParcelKey, ParcelRow } from "./inbox.ts";
+import type { ParcelKey, ParcelRow } from "./inbox-claims.ts";
 import { insertParcel, unpackParcel } from "./parcels.ts";
 import { sql } from "./postgres/sql.ts";
 
@@ -12,7 +12,7 @@ async function* readParcels(database: Queryable, tenantId: string, is_browser: b
   let last: ParcelKey = { is_browser, received_at: "-infinity", parcel_id: "00000000-0000-0000-0000-000000000000" };
   for (let rows: ParcelRow[]; ; last = rows.at(-1) ?? last) {
     rows = await database.query<ParcelRow>(sql`
-      select is_browser, received_at, parcel_id, parcel
+      select is_browser, is_urgent, received_at, parcel_id, parcel
       from inbox
       where tenant_id = ${tenantId}
         and is_browser = ${is_browser}
@@ -28,7 +28,7 @@ async function* readParcels(database: Queryable, tenantId: string, is_browser: b
 // erasure wait.
 export async function listParcelsOf(database: Queryable, tenantId: string, websiteAccountId: string): Promise<ParcelKey[]> {
   const keys: ParcelKey[] = [];
-  for await (const { parcel, ...key } of readParcels(database, tenantId, false)) {
+  for await (const { parcel, is_urgent: _, ...key } of readParcels(database, tenantId, false)) {
     const isOf = unpackParcel(parcel).some((each) => each.website_account_id === websiteAccountId);
     if (isOf) keys.push(key);
   }

@@ -38,6 +38,7 @@ export async function listTenantsWithLabelWork(database: Queryable): Promise<str
 export type UnlabelledOutcome = {
   case_id: string;
   case_version: number;
+  subject: string;
   disposition: string;
   decided_at: string;
   decided_by: string;
@@ -59,9 +60,9 @@ export async function claimOutcomes(tx: Queryable, tenantId: string, max: number
       set is_labelled = true
       from claimed as c
       where o.tenant_id = ${tenantId} and o.case_id = c.case_id and o.case_version = c.case_version
-      returning o.case_id, o.case_version, o.disposition, o.decided_at, o.decided_by
+      returning o.case_id, o.case_version, o.subject, o.disposition, o.decided_at, o.decided_by
     )
-    select d.case_id, d.case_version, d.disposition, d.decided_at, d.decided_by, c.document
+    select d.case_id, d.case_version, d.subject, d.disposition, d.decided_at, d.decided_by, c.document
     from done as d
     left join cases as c on c.tenant_id = ${tenantId} and c.case_id = d.case_id`);
 }

@@ -12,16 +12,22 @@ const packedFromCharacters = 1024;
 const pack = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 const bracket = "[".charCodeAt(0);
 
-type Parcel = { is_browser: boolean; received_at: string; texts: string[] };
+type Parcel = { is_browser: boolean; is_urgent: boolean; received_at: string; texts: string[] };
 
-export async function insertParcels(tx: Queryable, tenantId: string, activities: RecordedActivity[]): Promise<void> {
+export async function insertParcels(
+  tx: Queryable,
+  tenantId: string,
+  activities: RecordedActivity[],
+  is_urgent = false,
+): Promise<void> {
+  const parcels = parcelsOf(activities, is_urgent);
   // The statements are pipelined, without waiting for each result.
-  await Promise.all(parcelsOf(activities).map((parcel) => insertParcel(tx, tenantId, { parcel_id: randomUUID(), ...parcel })));
+  await Promise.all(parcels.map((parcel) => insertParcel(tx, tenantId, { parcel_id: randomUUID(), ...parcel })));
 }
 
 // Each parcel holds activities of one day, because they go into that day's partition, and of one origin, because servers are
 // scored before browsers.
-function parcelsOf(activities: RecordedActivity[]): Parcel[] {
+function parcelsOf(activities: RecordedActivity[], is_urgent: boolean): Parcel[] {
   const parcels: Parcel[] = [];
   let characters = 0;
   let current: Parcel | undefined;
@@ -32,7 +38,7 @@ function parcelsOf(activities: RecordedActivity[]): Parcel[] {
     const isFull = current && (current.texts.length >= parcelEventsMax || characters + text.length > parcelCharactersMax);
     const isAlike = current?.is_browser === is_browser && current.received_at.slice(0, 10) === received_at.slice(0, 10);
     if (!current || isFull === true || !isAlike) {
-      current = { is_browser, received_at, texts: [] };
+      current = { is_browser, is_urgent, received_at, texts: [] };
       parcels.push(current);
       characters = 0;
     }
@@ -45,9 +51,10 @@ function parcelsOf(activities: RecordedActivity[]): Parcel[] {
 
 export async function insertParcel(tx: Queryable, tenantId: string, parcel: Parcel & { parcel_id: string }): Promise<void> {
   await tx.query(sql`
-    insert into inbox (tenant_id, is_browser, received_at, parcel_id, events, parcel)
+    insert into inbox (tenant_id, is_browser, is_urgent, received_at, parcel_id, events, parcel)
     values (
-      ${tenantId}, ${parcel.is_browser}, ${parcel.received_at}, ${parcel.parcel_id}, ${parcel.texts.length}, ${packed(parcel.texts)}
+      ${tenantId}, ${parcel.is_browser}, ${parcel.is_urgent}, ${parcel.received_at}, ${parcel.parcel_id}, ${parcel.texts.length},
+      ${packed(parcel.texts)}
     )`);
 }
 

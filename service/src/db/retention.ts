@@ -59,6 +59,7 @@ export type Sweep = { table: string; column: string; only?: string; keptDays: nu
 
 export const sweeps: readonly Sweep[] = [
   { table: "activity_ids", column: "received_on", keptDays: "retention" },
+  { table: "assessments", column: "received_at", keptDays: "retention" },
   { table: "unscorable", column: "received_at", keptDays: "retention" },
   { table: "history", column: "received_at", keptDays: "retention" },
   { table: "sessions", column: "last_at", keptDays: "retention" },
@@ -68,6 +69,7 @@ export const sweeps: readonly Sweep[] = [
   { table: "rule_subjects", column: "last_at", keptDays: "retention" },
   { table: "user_agents", column: "last_seen", keptDays: "retention" },
   { table: "case_members", column: "seen_at", keptDays: "retention" },
+  { table: "snoozes", column: "until", keptDays: "retention" },
   // Decisions are remembered for 30 days, and a case may stay open for as long again.
   { table: "case_traits", column: "seen_at", keptDays: 90 },
   // Expired entries are shown for a while. Without an expiry, an entry stays.

@@ -78,8 +78,16 @@ export async function insertRuleVersion(tx: Queryable, tenantId: string, rule: R
     values (${tenantId}, ${rule_id}, ${rule_version}, ${JSON.stringify(definition)}, ${updated_at}, ${updated_by})`);
 }
 
-export type Detection = { revision: number; thresholds: Thresholds; models_revision: number; lists_revision: number };
-export type Settings = Omit<Detection, "models_revision" | "lists_revision"> & {
+export type Detection = {
+  revision: number;
+  thresholds: Thresholds;
+  models_revision: number;
+  lists_revision: number;
+  policy_version: number;
+  // When the last snooze ends, at the latest.
+  snoozed_until: string | null;
+};
+export type Settings = Pick<Detection, "revision" | "thresholds"> & {
   thresholds_version: number;
   updated_at: string;
   updated_by: string;
@@ -87,13 +95,21 @@ export type Settings = Omit<Detection, "models_revision" | "lists_revision"> & {
 
 type SettingsRow = Row & Settings;
 
-// One lookup by key, because an engine checks before each batch whether its compiled rules, models and lists are still current.
+// One lookup by key, because an engine checks before each batch whether its compiled rules, models, lists and policy are still current.
 export async function findDetection(database: Queryable, tenantId: string): Promise<Detection> {
   const [row] = await database.query<Row & Detection>(sql`
-    select revision, thresholds, models_revision, lists_revision
+    select revision, thresholds, models_revision, lists_revision, policy_version, snoozed_until
     from detection_settings
     where tenant_id = ${tenantId}`);
-  return row ?? { revision: 0, thresholds: defaultThresholds, models_revision: 0, lists_revision: 0 };
+  const none = {
+    revision: 0,
+    thresholds: defaultThresholds,
+    models_revision: 0,
+    lists_revision: 0,
+    policy_version: 1,
+    snoozed_until: null,
+  };
+  return row ?? none;
 }
 
 export async function findSettings(database: Queryable, tenantId: string): Promise<Settings | undefined> {

@@ -1,5 +1,6 @@
 import type { Decision, FiredRule, StoredDecision } from "../domain/decision.ts";
 import { defaultThresholds, type RuleVersion } from "../domain/rule.ts";
+import { ratioId } from "../domain/snooze.ts";
 import { compileRule } from "./compile.ts";
 import { valuesOf } from "./draft.ts";
 import { RuleFault } from "./fault.ts";
@@ -78,7 +79,7 @@ function storedView(revision = 0, names: string[]): ListView {
   return { revision, hits: [], names: new Set(names), hasOwn: isStored, has: isStored };
 }
 
-// Whether the contribution acts after the model: damping by earlier false positives, or a list.
+// Whether the contribution acts after the model: damping by earlier false positives, a quiet rule, or a list.
 function isRecord([, , times]: NonNullable<StoredDecision["c"]>[number]): boolean {
   return times !== undefined;
 }
@@ -106,11 +107,17 @@ function plainName(name: string): string {
 
 function partName(name: string, times: number | undefined, { part, fired }: { part: number; fired: RuleVersion[] }): string {
   if (isListRuleId(name)) return `On the ${part > 0 ? "block" : "allow"} list ${listOfRuleId(name)}`;
-  return times === undefined ? plainName(name) : `${ruleName(name, fired)}: closed as a false positive ${timesIn(times)}`;
+  return times === undefined ? plainName(name) : `${ruleName(name, fired)}: ${recordWords(times)}`;
 }
 
+function recordWords(times: number): string {
+  return times === 0 ? "quiet after a false positive" : `closed as a false positive ${timesIn(times)}`;
+}
+
+// The name begins with `damped.` or `quiet.`.
 function ruleName(name: string, fired: RuleVersion[]): string {
-  const id = name.slice("damped.".length);
+  const id = name.slice(name.indexOf(".") + 1);
+  if (id === ratioId) return "Unusual log-in";
   return id.startsWith("model.") ? "Model" : (fired.find(({ rule_id }) => rule_id === id)?.name ?? id);
 }
 

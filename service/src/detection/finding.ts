@@ -7,7 +7,7 @@ import { contributor, rounded, valueOf, type Contributor, type ModelBehaviour } 
 import { ratioOf, type Lead, type Observed } from "./leads.ts";
 import { listSentence } from "./list-rules.ts";
 import { modelBehaviour, modelLabel, modelReason } from "./model-finding.ts";
-import { scoreReport } from "./report.ts";
+import { reportWeight, scoreReport } from "./report.ts";
 import { isListRule, modelRecordId, type ActiveRule, type Damped, type Part, type Score, type Verdict } from "./score.ts";
 import type { RuleContext } from "./vector.ts";
 
@@ -107,6 +107,23 @@ function makeFinding(verdict: Verdict, { activity, at, context, source }: Observ
       ],
     },
   };
+}
+
+// The reasons and labels of a verdict, whether or not it is strong enough for a case.
+export function evidenceOf(
+  verdict: Verdict,
+  { activity, context }: Observed,
+  nowMs: number,
+): { reasons: Reason[]; labels: Label[] } {
+  const report = scoreReport(activity, nowMs);
+  if (report) {
+    const { fraud_reason: name, fraud_reason_description: sentence } = report.explanation;
+    return { reasons: [{ name, sentence, weight: reportWeight }], labels: [report.label] };
+  }
+  const rules = verdict.fired.toSorted((a, b) => b.rule.weight - a.rule.weight);
+  const reasons = reasonsOf(verdict, rules, context);
+  const labels = new Set<Label>([heaviestLabel(verdict), ...rules.map(({ rule }) => rule.label)]);
+  return { reasons, labels: reasons.length === 0 ? [] : [...labels] };
 }
 
 type Reason = { name: string; sentence: string; weight: number };

@@ -26,8 +26,12 @@ const partTexts: Record<string, string> = {
 // A model predicts fraud, but not which kind. So these labels are used only if no rule fired.
 const labelOf: Record<Moment, Label> = { entry: "Account Takeover", signup: "Synthetic", value: "Account Takeover" };
 
+export function momentLabel(moment: Moment): Label {
+  return labelOf[moment];
+}
+
 export function modelLabel(model: RatedByModel | null): Label {
-  return model ? labelOf[model.served.moment] : "Account Takeover";
+  return momentLabel(model?.served.moment ?? "entry");
 }
 
 export function modelBehaviour(model: RatedByModel | null, context: RuleContext): ModelBehaviour[] {

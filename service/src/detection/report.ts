@@ -5,7 +5,7 @@ import { fraudTypeOf, labels, type Finding, type Label } from "../domain/finding
 const noteCharactersShown = 300;
 export const reportName = "reported_fraud";
 // In log-odds. A report alone determines the score, whatever else is known.
-const reportWeight = 6;
+export const reportWeight = 6;
 
 // A report is a chargeback, a customer's call or a partner's list. It always gets the highest score and is always left for a
 // person to decide.

@@ -1,3 +1,4 @@
+import type { PolicyDefinition } from "../domain/policy.ts";
 import { defaultThresholds, type Rule, type Thresholds } from "../domain/rule.ts";
 import { sources, type Source } from "../domain/source.ts";
 import type { CompiledRule } from "./compile.ts";
@@ -11,12 +12,23 @@ import type { compileSentence } from "./sentence.ts";
 import { packed, type RuleContext } from "./vector.ts";
 
 export type ActiveRule = { rule: Rule; compiled: CompiledRule; sentence: ReturnType<typeof compileSentence> };
-export type RuleSet = { revision: number; thresholds: Thresholds; rules: ActiveRule[]; serving?: Serving; lists?: Lists };
+export type RuleSet = {
+  revision: number;
+  thresholds: Thresholds;
+  rules: ActiveRule[];
+  serving?: Serving;
+  policy?: PolicyDefinition;
+  lists?: Lists;
+  // When the last snooze ends, at the latest.
+  snoozedUntil?: string | null;
+};
 
 // The parts sum to the log-odds, so each part can be shown as what it contributed.
 export type Part = [name: string, logOdds: number];
 // What earlier false positives subtract from a rule's weight.
 export type Damped = { rule_id: string; logOdds: number; times: number };
+// What a snooze subtracts: all of the weight.
+export type Quieted = Omit<Damped, "times">;
 export type Verdict = {
   source: Source;
   revision: number;
@@ -31,6 +43,7 @@ export type Verdict = {
   damped: Damped[];
   // What an allow list takes away, so that the score is 1.
   allowed: { name: string; logOdds: number } | null;
+  quiet: Quieted[];
   logOdds: number;
   score: Score;
 };
@@ -85,6 +98,7 @@ export function judge(context: RuleContext, set: RuleSet, ratio: LoginRatio | nu
     challenger,
     damped: [],
     allowed: null,
+    quiet: [],
     logOdds,
     score: scoreOf(logOdds, thresholds, source),
   };
@@ -160,7 +174,7 @@ export function scoreOf(logOdds: number, thresholds: Thresholds, source: Source 
 // `decided` is what counts towards the score, if some of the rules are about another subject.
 export function decisionText(verdict: Verdict, context: RuleContext, decided: Verdict = verdict): string {
   const { revision, shadow, model, challenger, thresholds } = verdict;
-  const { logOdds, ratioParts, damped, allowed } = decided;
+  const { logOdds, ratioParts, damped, allowed, quiet } = decided;
   const { lists } = context;
   const isListed = lists !== undefined && lists.names.size > 0;
   const isQuiet = verdict.fired.length === 0 && shadow.length === 0 && !isListed;
@@ -177,6 +191,7 @@ export function decisionText(verdict: Verdict, context: RuleContext, decided: Ve
   const parts = [
     ...ratioParts,
     ...damped.map(({ rule_id, logOdds: taken, times }) => [`damped.${rule_id}`, taken, times]),
+    ...quiet.map(({ rule_id, logOdds: taken }) => [`quiet.${rule_id}`, taken, 0]),
     ...blocked,
     ...(allowed ? [[listRuleId(allowed.name), allowed.logOdds, 0]] : []),
   ];

@@ -157,6 +157,8 @@ export type RecordedActivity = Activity & {
   browser?: BrowserFacts;
   // Its place in the request, if it was not the first. Activities with the same time are shown in this order.
   place?: number;
+  // The id that the decision will have. Set if the sender waits for the verdict.
+  prediction_id?: string;
 };
 
 // If a sender's clock runs ahead, its events would stay the newest forever. If its clock was reset, everything that it names

@@ -2,10 +2,11 @@ import { Type, type Static } from "typebox";
 import type { DomainEvent } from "./event.ts";
 import { CaseDetails, joinedDetails, newDetails } from "./case-details.ts";
 import { addOccurrence, believed, isClaimOnly, newOccurrence, occurrencesShownMax } from "./evidence.ts";
-import { Failure, type FieldError } from "./failure.ts";
+import { Failure, versionConflict, type FieldError } from "./failure.ts";
 import { Time, Uuid, notBefore } from "./field.ts";
 import { Occurrence, Score, actions, labels, type Finding, type FindingIds } from "./finding.ts";
 import { addMembers, type MemberChange } from "./member.ts";
+import { SnoozeRequest } from "./snooze.ts";
 import type { CaseSubject } from "./subject.ts";
 
 // Limited for the same reason as the evidence.
@@ -95,6 +96,7 @@ export const CaseChange = Type.Object(
           "With `same`, the members' open cases that this attack opened are closed too, with the same disposition and reason. They are closed in the background, after the response. Cases that were opened for another reason, or that have got new evidence since, stay open. Reopening the attack's case stops this.",
       }),
     ),
+    snooze: Type.Optional(SnoozeRequest),
   },
   { additionalProperties: false, $id: "CaseChange" },
 );
@@ -104,7 +106,10 @@ export function closeFaults(change: CaseChange): FieldError[] {
   const wrong = (["disposition", "occurrence_ids", "members"] as const).filter(
     (field) => change[field] !== undefined && change.status !== "CLOSED",
   );
-  return wrong.map((field) => ({ field, message: "is only allowed with the status CLOSED" }));
+  const faults = wrong.map((field) => ({ field, message: "is only allowed with the status CLOSED" }));
+  const isFalse = change.status === "CLOSED" && change.disposition === "FALSE_POSITIVE";
+  if (change.snooze === undefined || isFalse) return faults;
+  return [...faults, { field: "snooze", message: "is only allowed with the disposition FALSE_POSITIVE" }];
 }
 
 export const BulkClose = Type.Object(
@@ -146,7 +151,7 @@ export const defaultReasons = { CLOSED: "The case was closed.", OPEN: "The case 
 type Actor = { name: string; now: string; state_id: string };
 
 export function changeStatus(found: CaseDocument, change: CaseChange, actor: Actor): Changed {
-  if (found.case_version !== change.case_version) throw versionConflict(found);
+  if (found.case_version !== change.case_version) throw versionConflict(`Case ${found.case_id}`, found.case_version);
   refuseForeign(found, change.occurrence_ids);
   if (found.status === change.status) return { document: found, events: [] };
   const isClose = change.status === "CLOSED";
@@ -166,6 +171,7 @@ export function changeStatus(found: CaseDocument, change: CaseChange, actor: Act
   const data = {
     ...(!isClose && { closed_at: closed.changed_at }),
     ...(closed.disposition && { disposition: closed.disposition }),
+    ...(change.snooze && { snooze: change.snooze }),
   };
   return { document, events: [caseEvent(document, isClose ? "case.closed" : "case.reopened", state, data)] };
 }
@@ -176,14 +182,6 @@ function refuseForeign({ fraud_occurrences: known }: CaseDocument, ids: string[]
   );
   if (errors.length > 0)
     throw new Failure("validation-error", "The body names occurrences that the case does not have.", { errors });
-}
-
-function versionConflict(found: { case_id: string; case_version: number }): Failure {
-  return new Failure(
-    "item-version-conflict",
-    `Case ${found.case_id} is at version ${found.case_version}, which is not the version that was sent. Read it again before you change it.`,
-    { current_version: found.case_version },
-  );
 }
 
 export type Subject = {

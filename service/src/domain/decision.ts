@@ -88,7 +88,7 @@ export const Decision = Type.Object(
       Type.Object({ name: Type.String(), plain_name: Type.String(), log_odds: LogOdds }, { additionalProperties: false }),
       {
         description:
-          "What the comparison with the account's earlier log-ins added to or subtracted from the log-odds. `damped.<rule_id>` is what earlier false positives subtracted from the rule's weight. `list.<name>` is what a block list added or an allow list subtracted.",
+          "What the comparison with the account's earlier log-ins added to or subtracted from the log-odds. `damped.<rule_id>` is what earlier false positives subtracted from the rule's weight. `quiet.<rule_id>` is the weight of a rule that is quiet about this subject. `list.<name>` is what a block list added or an allow list subtracted.",
       },
     ),
     model: Type.Optional(
@@ -130,8 +130,8 @@ export type StoredDecision = {
   t?: Thresholds;
   r?: Record<string, number>;
   s?: Record<string, number>;
-  // `times` is given only for what acts after the model. For damping it is the number of earlier false positives, and for a list
-  // it is 0.
+  // `times` is given only for what acts after the model. For damping it is the number of earlier false positives. For a
+  // quiet rule and for a list it is 0.
   c?: [name: string, logOdds: number, times?: number][];
   // `m`: the champion and its part of the log-odds. `n`: the challenger and the log-odds that it would have given.
   m?: [model: string, part: number];

@@ -10,10 +10,12 @@ const eventTypes = {
   "case.evidence_added": { webhook: "A case gets more evidence", deed: "Added evidence" },
   "case.closed": { webhook: "A case is closed", deed: "Closed the case" },
   "case.reopened": { webhook: "A case is reopened", deed: "Opened the case again" },
+  "case.snooze_ended": { deed: "Ended the quiet time of the case's rules" },
   "case.pseudonymised": { deed: "Erased the account: the case has a pseudonym" },
   "account.created": { webhook: "An account is created", deed: "Created the account" },
   "account.updated": { webhook: "An account's flags change" },
   "account.erased": { webhook: "An account is erased", deed: "Erased the account" },
+  "activity.decided": { webhook: "A decision differs from the answer that was given before it", deed: "Decided" },
   "tenant.secret_rotated": {},
   "tenant.identity_secret_rotated": {},
   "tenant.updated": {},
@@ -24,6 +26,7 @@ const eventTypes = {
   "list.deleted": { deed: "Deleted the list" },
   // One event per request. The entries themselves say who added them, and may name accounts.
   "list.entries_changed": { deed: "Changed entries of the list" },
+  "policy.updated": { deed: "Changed the policy" },
   "model.trained": { deed: "Trained a model" },
   "model.promoted": { deed: "Promoted the model" },
   "model.retired": { deed: "Retired the model" },
@@ -74,7 +77,7 @@ export type DomainEvent = {
   occurred_at: string;
   actor: string;
   resource: {
-    type: "case" | "end_user_account" | "tenant" | "rule" | "user" | "client" | "webhook" | "model" | "list";
+    type: "case" | "end_user_account" | "activity" | "tenant" | "rule" | "user" | "client" | "webhook" | "model" | "list";
     id: string;
     version?: number;
   };
@@ -97,11 +100,14 @@ export const LoggedEvent = Type.Object(
     resource: Type.Object(
       {
         type: Type.String({
-          description: "`case`, `end_user_account`, `rule`, `tenant`, `user`, `client`, `webhook`, `model` or `list`.",
+          description:
+            "`case`, `end_user_account`, `activity`, `rule`, `tenant`, `user`, `client`, `webhook`, `model` or `list`.",
         }),
         id: Type.String(),
         version: Type.Optional(
-          Type.Integer({ description: "The version after the change. Only cases, rules and the thresholds have versions." }),
+          Type.Integer({
+            description: "The version after the change. Only cases, rules, the thresholds and the policy have versions.",
+          }),
         ),
       },
       { additionalProperties: false },

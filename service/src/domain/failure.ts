@@ -50,6 +50,14 @@ export class Failure extends Error {
 
 const shownIdMax = 100;
 
+export function versionConflict(what: string, current: number): Failure {
+  return new Failure(
+    "item-version-conflict",
+    `${what} is at version ${current}, which is not the version that was sent. Read it again before you change it.`,
+    { current_version: current },
+  );
+}
+
 export function notFound(noun: string, id: string): Failure {
   return new Failure("item-not-found", `${noun} not found: ${firstCharacters(id, shownIdMax)}`);
 }

@@ -12,6 +12,7 @@ const investigator: Scope[] = [
   "read:enduseraccounts",
   "read:enduseraccount",
   "update:enduseraccount",
+  "read:decisions",
   "read:metrics",
   "read:labels",
   "read:rules",

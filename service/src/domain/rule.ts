@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import { isOfSource, sourceOf, subjectOf, type Activity } from "./activity.ts";
-import { Failure, notFound, type FieldError } from "./failure.ts";
+import { notFound, versionConflict, type FieldError } from "./failure.ts";
 import { siteOf } from "./address.ts";
 import { Time } from "./field.ts";
 import { labels } from "./finding.ts";
@@ -148,14 +148,6 @@ export function changeRule(found: Rule | undefined, wanted: RuleChange & { rule_
 
 export function changedMembers(before: RuleDefinition, after: RuleDefinition): string[] {
   return members.filter((member) => before[member] !== after[member]);
-}
-
-function versionConflict(what: string, current: number): Failure {
-  return new Failure(
-    "item-version-conflict",
-    `${what} is at version ${current}, which is not the version that was sent. Read it again before you change it.`,
-    { current_version: current },
-  );
 }
 
 // Thresholds in log-odds for each score. Below the first, the score is 1.

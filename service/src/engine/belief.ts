@@ -7,11 +7,18 @@ import type { Batch } from "./cases.ts";
 import { Memory } from "./memory.ts";
 import { Standing } from "./standing.ts";
 
-type Given = { batch: Batch; turn: Turn; events: EnrichedActivity[]; keepIp: (ip: string) => string };
+type SeeAccounts = typeof seeAccounts;
+type Given = {
+  batch: Batch;
+  turn: Turn;
+  events: EnrichedActivity[];
+  keepIp: (ip: string) => string;
+  see?: SeeAccounts;
+};
 
 // Determines how far each event of a batch is trusted, creates the accounts that the events count for, and reads what is known
 // about everything that they name.
-export async function believeBatch({ batch, turn, events, keepIp }: Given) {
+export async function believeBatch({ batch, turn, events, keepIp, see = seeAccounts }: Given) {
   const { tx, tenantId, now } = batch;
   const standing = new Standing(turn, events, now);
   const { hasBrowser: tenantHasBrowser, serverTells, trust } = standing;
@@ -20,7 +27,7 @@ export async function believeBatch({ batch, turn, events, keepIp }: Given) {
   const memory = await Memory.open({ tx, tenantId, tenantHasBrowser, serverTells, keepIp, ringKey, timeZone }, events);
   const spokenFor = trust.isSnippetOnly ? await findSpokenFor(tx, tenantId, namedByPages(events)) : new Set<string>();
   const believed = memory.believe(events, trust, (account) => spokenFor.has(account));
-  const accounts = await seeAccounts(batch, believed);
+  const accounts = await see(batch, believed);
   await memory.complete(believed, accounts.flags);
   return { standing, memory, believed, accounts };
 }

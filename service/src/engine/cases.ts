@@ -173,7 +173,7 @@ function fold(
 }
 
 function newIds({ clock, now, predictions }: Batch & { predictions: Predictions }, activity: RecordedActivity): FindingIds {
-  const prediction_id = predictions.get(activity) ?? clock.newId();
+  const prediction_id = activity.prediction_id ?? predictions.get(activity) ?? clock.newId();
   predictions.set(activity, prediction_id);
   const seen_at = seenAtOf(activity);
   return { case_id: clock.newId(now), state_id: clock.newId(), occurrence_id: clock.newId(), prediction_id, seen_at };

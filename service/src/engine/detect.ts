@@ -1,6 +1,16 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { appendScored, claimTurn, isDayMissing, proveClaims, saveCampaigns, saveTurn, type Turn } from "../db/activities.ts";
-import { claimActivities, type Claim, type ClaimedActivity } from "../db/inbox.ts";
+import {
+  appendScored,
+  claimTurn,
+  isDayMissing,
+  proveClaims,
+  saveAssessedAt,
+  saveCampaigns,
+  saveTurn,
+  type Turn,
+} from "../db/activities.ts";
+import type { Answer } from "../db/assessments.ts";
+import type { ClaimedActivity } from "../db/inbox.ts";
+import { claimActivities, type Claim } from "../db/inbox-claims.ts";
 import { isUnscorable, markBefore, returnToMark, setAsideOldest } from "../db/unscorable.ts";
 import { insertCaseClaims } from "../db/case-claims.ts";
 import { saveMembers } from "../db/case-members.ts";
@@ -11,34 +21,67 @@ import { addIdentityCounts } from "../db/identity.ts";
 import { saveRuleLimits } from "../db/rule-limits.ts";
 import { addRuleHits, addRuleSubjects } from "../db/rules.ts";
 import type { Found } from "../detection/finding.ts";
-import { keptIp } from "../detection/kept-ip.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
-import { Campaigns } from "../domain/campaign.ts";
-import { believeBatch, identityCounts } from "./belief.ts";
+import { answerBatch } from "./answers.ts";
+import { identityCounts } from "./belief.ts";
+import { isAssessing, type BriefBatches } from "./brief-batches.ts";
 import { openOrJoin, type Batch, type Clock } from "./cases.ts";
 import type { Enrichment } from "./enrichment.ts";
 import { Damper } from "./damper.ts";
-import { isSuspended, judgeOne, type Bench, type Enriched, type Judged, type Suspended } from "./judging.ts";
+import { judgeBatch } from "./judge-batch.ts";
+import type { Judged } from "./judging.ts";
 import { restMs } from "./pattern-budget.ts";
+import { quarantineByPolicy } from "./policy.ts";
 import { labelReports, type Report } from "./report-labels.ts";
 import type { RuleSets } from "./rule-sets.ts";
 import { tallyBatch } from "./tally.ts";
+import type { Verdicts } from "./verdicts.ts";
 
 export const batchMax = 1_000;
-const sliceMs = 20;
+export const urgentMax = 500;
 
-export type Pass = { scored: number; opened: number; joined: number };
-export type Detector = { database: Database; clock: Clock; enrichment: Enrichment; ruleSets: RuleSets };
+export type Pass = { scored: number; opened: number; joined: number; answers?: Answer[] };
+export type Detector = {
+  database: Database;
+  clock: Clock;
+  enrichment: Enrichment;
+  ruleSets: RuleSets;
+  // Who waits for answers to assessments in this process.
+  verdicts?: Verdicts;
+  brief?: BriefBatches;
+};
+
+// `isPatient`: waits briefly for the tenant's turn, and fails as contended if it does not get it.
+type Wanted = Partial<Claim> & { isPatient?: boolean };
 
 // Processes one batch of one tenant in one transaction. After a crash the batch runs again with the same result. Returns null if
-// another engine holds the tenant.
-export async function detectBatch(detector: Detector, tenantId: string, claim: Partial<Claim> = {}): Promise<Pass | null> {
-  const pass = await detector.database.transaction(async (tx) => {
-    const turn = await claimTurn(tx, tenantId);
-    return turn && scoreOldest(detector, { tx, tenantId, turn, claim: { size: batchMax, ...claim } });
-  });
+// another engine holds the tenant. While the tenant's servers ask for assessments, batches are small, because an assessment waits
+// for the batch before it.
+export async function detectBatch(
+  detector: Detector,
+  tenantId: string,
+  { isPatient, ...claim }: Wanted = {},
+): Promise<Pass | null> {
+  const { database, clock, brief } = detector;
+  const wanted: Claim = { size: batchMax, ...claim };
+  let briefBegan: number | null = null;
+  const run = async (tx: Queryable): Promise<Pass | null> => {
+    const turn = await claimTurn(tx, tenantId, isPatient);
+    if (!turn) return null;
+    briefBegan = brief && isAssessing(turn, clock.now()) ? performance.now() : null;
+    return scoreOldest(detector, { tx, tenantId, turn, claim: briefBegan === null ? wanted : briefly(wanted, brief) });
+  };
+  const pass = await (isPatient === true ? database.tryOnce(run) : database.transaction(run));
+  if (pass && briefBegan !== null) brief?.measure({ scored: pass.scored, tookMs: performance.now() - briefBegan });
+  detector.verdicts?.deliver(tenantId, pass?.answers ?? []);
   await saveLimitedRules(detector, tenantId);
   return pass;
+}
+
+// An urgent batch has its own limits, and a small one searches for an activity that cannot be scored.
+function briefly(wanted: Claim, brief: BriefBatches | undefined): Claim {
+  if (!brief || wanted.urgentMax !== undefined || wanted.size <= brief.max) return wanted;
+  return { ...wanted, size: brief.max, urgentMax };
 }
 
 // Saved outside the batch's transaction, because the batch may be rolled back.
@@ -57,7 +100,7 @@ export async function detectOldest(
   tenantId: string,
   { only, areDaysMade }: { only: RecordedActivity["origin"]; areDaysMade: boolean },
 ): Promise<(Pass & { fault?: unknown }) | null> {
-  return detector.database.transaction(async (tx) => {
+  const pass = await detector.database.transaction(async (tx): Promise<(Pass & { fault?: unknown }) | null> => {
     const turn = await claimTurn(tx, tenantId);
     if (!turn) return null;
     await markBefore(tx);
@@ -72,6 +115,8 @@ export async function detectOldest(
       return { scored: 0, opened: 0, joined: 0, fault };
     }
   });
+  detector.verdicts?.deliver(tenantId, pass?.answers ?? []);
+  return pass;
 }
 
 type Oldest = { tx: Queryable; tenantId: string; turn: Turn; claim: Claim };
@@ -91,35 +136,20 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, cla
   const now = clock.now();
   const batch: Batch = { tx, tenantId, clock, now };
   const activities = claimed.map((each) => each.activity);
-  const told = inOrder(claimed.map((each) => ({ id_key: each.id_key, event: detector.enrichment.enrich(each.activity) })));
-  const events = told.map(({ event }) => event);
-  const set = await detector.ruleSets.current(tx, tenantId);
-  const keepIp = (ip: string) => keptIp(ip, turn);
-  const { standing, memory, believed, accounts } = await believeBatch({ batch, turn, events, keepIp });
-  const enriched = told.flatMap(({ id_key }, index) => (believed[index] ? [{ id_key, event: believed[index] }] : []));
-  const campaigns = new Campaigns(turn.campaigns);
-  const damper = new Damper(Buffer.from(turn.ip_key).toString("hex"), { isHistory });
-  const bench: Bench = { memory, set, campaigns, damper, keepIp, nowMs: Date.parse(now) };
-  const begun: (Judged | Suspended)[] = [];
-  let sliceBegan = performance.now();
-  for (const each of enriched) {
-    begun.push(judgeOne(bench, each));
-    // Yield, so that requests in the same process do not wait for a whole batch.
-    if (performance.now() - sliceBegan < sliceMs) continue;
-    await nextTurn();
-    sliceBegan = performance.now();
-  }
-  await damper.load(
+  const { standing, memory, believed, accounts, campaigns, snoozer, judged, policy } = await judgeBatch(detector, {
     batch,
-    begun.filter(isSuspended).flatMap(({ leads }) => leads),
-  );
-  const judged = begun.map((each) => (isSuspended(each) ? each.resume() : each));
+    turn,
+    claimed,
+    isHistory,
+  });
   const found = judged.flatMap((each) => each.found);
   const cases = await openOrJoin(batch, isHistory ? [] : found, accounts.flags);
   const changed = standing.after(memory.countTied());
   const underWay = campaigns.changed();
+  const isLocal = (id_key: string) => detector.verdicts?.isWaiting(tenantId, id_key) ?? false;
   // Start all writes together: the database executes one while the next is being encoded.
-  await Promise.all([
+  const [{ answers, events }] = await Promise.all([
+    answerBatch(batch, { judged, policy, cases, flags: accounts.flags, isLocal }),
     appendScored(
       tx,
       tenantId,
@@ -138,23 +168,13 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, cla
     !isHistory && changed && saveTurn(tx, tenantId, changed),
     proveClaims(tx, tenantId, memory.listProved()),
     addIdentityCounts(tx, tenantId, identityCounts(believed)),
+    judged.some(({ evidence }) => evidence) && !isAssessing(turn, now, 0.5) && saveAssessedAt(tx, tenantId, now),
   ]);
   await labelReports(batch, reportsIn(judged, cases.made));
-  await appendEvents(tx, tenantId, [...accounts.events, ...cases.events]);
-  return { scored: claimed.length, opened: cases.opened, joined: cases.joinedFindings };
-}
-
-// Sorts by event time, whatever order the events arrived in. Events with the same time keep the order in which they were sent.
-function inOrder(events: Enriched[]): Enriched[] {
-  return events.toSorted((a, b) => a.event.at - b.event.at || sentOrder(a, b) || compareText(a.id_key, b.id_key));
-}
-
-function sentOrder({ event: { activity: a } }: Enriched, { event: { activity: b } }: Enriched): number {
-  return compareText(a.received_at, b.received_at) || (a.place ?? 0) - (b.place ?? 0);
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
+  const quarantined = isHistory ? [] : await quarantineByPolicy(batch, policy, { judged, flags: accounts.flags });
+  const ended = await snoozer.save(batch);
+  await appendEvents(tx, tenantId, [...accounts.events, ...cases.events, ...quarantined, ...ended, ...events]);
+  return { scored: claimed.length, opened: cases.opened, joined: cases.joinedFindings, answers };
 }
 
 async function saveHits({ tx, tenantId }: Batch, judged: Judged[]): Promise<void> {
@@ -178,14 +198,14 @@ function reportsIn(judged: Judged[], made: Map<Found, { case_id: string }>): Rep
 }
 
 function toScored(
-  { found, hits: _hits, listHits: _listHits, ...judged }: Judged,
+  { found, hits: _hits, listHits: _listHits, evidence: _evidence, labels: _labels, isOfAccount: _isOfAccount, ...judged }: Judged,
   made: Map<Found, { case_id: string; prediction_id: string }>,
 ) {
   const [first] = found.flatMap((each) => made.get(each) ?? []);
   return {
     ...judged,
     ip: judged.activity.ip ?? null,
-    prediction_id: first?.prediction_id ?? null,
+    prediction_id: first?.prediction_id ?? judged.activity.prediction_id ?? null,
     case_id: first?.case_id ?? null,
   };
 }

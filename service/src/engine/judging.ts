@@ -1,21 +1,24 @@
 import type { RuleHits, RuleSubject } from "../db/rules.ts";
 import { allowedLead } from "../detection/allowing.ts";
 import { observe } from "../detection/features.ts";
-import { findingsOf, type Found } from "../detection/finding.ts";
+import { evidenceOf, findingsOf, type Found } from "../detection/finding.ts";
 import { leadsOf, type Lead, type Observed } from "../detection/leads.ts";
 import { listRuleId } from "../detection/list-rules.ts";
 import { listedEvent } from "../detection/listed-event.ts";
+import { labelsOf } from "../detection/policy-labels.ts";
 import { ringHash } from "../detection/ring-hash.ts";
 import type { EnrichedActivity, Scene } from "../detection/scene.ts";
 import { decisionText, isListRule, judge, type RuleSet, type Verdict } from "../detection/score.ts";
 import { timeOf, type RecordedActivity } from "../domain/activity.ts";
 import { blockOf, hostOf } from "../domain/address.ts";
 import type { Campaign, Campaigns } from "../domain/campaign.ts";
+import type { Label } from "../domain/finding.ts";
 import { instrumentIdOf } from "../domain/instrument.ts";
 import { addressSubject, hitSubject } from "../domain/rule.ts";
 import type { Source } from "../domain/source.ts";
 import type { Damper, TracedLead } from "./damper.ts";
 import type { Memory } from "./memory.ts";
+import type { Snoozer } from "./snoozer.ts";
 
 // What is kept of an event after it is judged. Its context of about a hundred values is dropped, because the contexts of a batch
 // would take most of the engine's memory.
@@ -27,15 +30,21 @@ export type Judged = {
   claimed_account_id: string | null;
   score: number;
   decision: string;
+  // The labels of the evidence, and whether it is evidence about the activity's account. A policy reads both.
+  labels: Label[];
+  isOfAccount: boolean;
   hits: Hit[];
   // How often lists were hit, by day.
   listHits: RuleHits[];
   found: Found[];
+  // Set if the sender waits for the verdict.
+  evidence?: Evidence;
 };
+export type Evidence = { logOdds: number } & ReturnType<typeof evidenceOf>;
 type Hit = Omit<RuleSubject, "hits"> & { day: string };
 
-// An event that is suspicious enough for a case. Its judgement waits for the outcomes of look-alikes, which are read once for the
-// whole batch.
+// An event that is suspicious enough for a case, or whose rules may be quiet. Its judgement waits for the outcomes of look-alikes and
+// for the snoozes, which are read once for the whole batch.
 export type Suspended = { leads: TracedLead[]; resume: () => Judged };
 
 export function isSuspended(each: Judged | Suspended): each is Suspended {
@@ -47,6 +56,7 @@ export type Bench = {
   set: RuleSet;
   campaigns: Campaigns;
   damper: Damper;
+  snoozer: Snoozer;
   keepIp: (ip: string) => string;
   nowMs: number;
 };
@@ -54,7 +64,7 @@ export type Bench = {
 export type Enriched = { id_key: string; event: EnrichedActivity };
 
 export function judgeOne(
-  { memory, set, campaigns, damper, keepIp, nowMs }: Bench,
+  { memory, set, campaigns, damper, snoozer, keepIp, nowMs }: Bench,
   { id_key, event }: Enriched,
 ): Judged | Suspended {
   const scene = memory.scene(event);
@@ -78,7 +88,9 @@ export function judgeOne(
     const allowed = context.lists ? leads.map((lead) => allowedLead(lead, observed)) : leads;
     const byStrength = allowed.toSorted((a, b) => b.verdict.logOdds - a.verdict.logOdds);
     const found = findingsOf(byStrength, observed, nowMs);
-    const decided = decidingOf(byStrength) ?? verdict;
+    const strongest = decidingLeadOf(byStrength);
+    const decided = strongest?.verdict ?? verdict;
+    const report = found.find(({ finding }) => finding.isReport);
     return {
       id_key,
       activity,
@@ -86,23 +98,40 @@ export function judgeOne(
       claimed_account_id: activity.website_account_id === undefined ? (claimed ?? null) : null,
       score: found[0]?.finding.score ?? decided.score,
       decision: decisionText(verdict, context, decided),
-      hits: hitsOf(verdict, observed, campaigns),
+      labels: report ? [report.finding.label] : labelsOf(decided),
+      isOfAccount: (report ?? strongest)?.account !== null,
+      hits: hitsOf(verdict, observed, { campaigns, leads }),
       listHits: listHitsOf(observed),
       found,
+      ...(activity.prediction_id !== undefined && {
+        evidence: { logOdds: decided.logOdds, ...evidenceOf(decided, observed, nowMs) },
+      }),
     };
   };
   const leads = leadsOf(verdict, observed);
-  if (!leads.some((lead) => lead.verdict.score >= 3)) return finish(leads);
+  if (!leads.some((lead) => lead.verdict.score >= 3) && !snoozer.concerns(leads, observed)) return finish(leads);
   const traced = leads.map((lead) => damper.trace(lead, event));
-  return { leads: traced, resume: () => finish(traced.map((lead) => damper.damp(lead, at))) };
+  return { leads: traced, resume: () => finish(traced.map((lead) => damper.damp(snoozer.quiet(lead, observed), at))) };
+}
+
+// The rules that count for no subject, because they are quiet about each.
+function quietIn(leads: Lead[]): Set<string> {
+  const isCounting = (id: string) =>
+    leads.some(({ verdict: { fired, quiet } }) => fired.some(({ rule }) => rule.rule_id === id) && !quiet.some(isOf(id)));
+  const ids = leads.flatMap(({ verdict }) => verdict.quiet.map(({ rule_id }) => rule_id));
+  return new Set(ids.filter((id) => !isCounting(id)));
+}
+
+function isOf(id: string): (each: { rule_id: string }) => boolean {
+  return ({ rule_id }) => rule_id === id;
 }
 
 const noCampaigns: ReadonlyMap<string, Campaign> = new Map();
 
 // If a lead was lowered by an allow list, the decision shows that one, unless another has a higher score.
-function decidingOf(byStrength: Lead[]): Verdict | undefined {
-  const top = byStrength[0]?.verdict;
-  return byStrength.find(({ verdict }) => verdict.allowed && verdict.score === top?.score)?.verdict ?? top;
+function decidingLeadOf(byStrength: Lead[]): Lead | undefined {
+  const [top] = byStrength;
+  return byStrength.find(({ verdict }) => verdict.allowed && verdict.score === top?.verdict.score) ?? top;
 }
 
 // A page can send any time, so for a page the time of receipt is used.
@@ -123,16 +152,19 @@ function crowdSubject({ activity, crowd }: EnrichedActivity, keepIp: (ip: string
   return crowd === "block" && ip !== undefined ? `network:${keepIp(blockOf(ip))}` : null;
 }
 
-function hitsOf({ fired: all, shadow }: Verdict, observed: Observed, campaigns: Campaigns): Hit[] {
+type HitContext = { campaigns: Campaigns; leads: Lead[] };
+
+function hitsOf({ fired: all, shadow }: Verdict, observed: Observed, { campaigns, leads }: HitContext): Hit[] {
   const fired = all.filter((active) => !isListRule(active));
   if (fired.length === 0 && shadow.length === 0) return [];
+  const quiet = quietIn(leads);
   const { activity, context } = observed;
   const { activity_id, website_account_id, occurred_at } = activity;
   const at = new Date(timeOf(activity)).toISOString();
   const campaignOf = (ruleId: string) => observed.campaigns.get(ruleId)?.subject ?? campaigns.peek(ruleId, observed.at);
   return [...fired, ...shadow].map(({ rule, sentence }, index) => ({
     rule_id: rule.rule_id,
-    is_shadow: index >= fired.length,
+    is_shadow: index >= fired.length || quiet.has(rule.rule_id),
     // The day on which it happened, not the day on which it was reported.
     day: at.slice(0, 10),
     subject: observed.crowd ?? hitSubject(activity, rule.about, { ...observed, campaign: campaignOf(rule.rule_id) }),

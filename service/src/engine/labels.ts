@@ -10,10 +10,12 @@ import {
   saveApplied,
   type UnlabelledOutcome,
 } from "../db/label-work.ts";
+import { appendEvents } from "../db/events.ts";
 import { findHistoryClock } from "../db/history.ts";
 import { saveLabels, type NewLabelRow, type RatedActivity } from "../db/labels.ts";
 import type { Database, Queryable } from "../db/postgres/database.ts";
 import { findCheckWeights } from "../db/random-checks.ts";
+import { endSnoozes, listSnoozesAbout } from "../db/snoozes.ts";
 import { entityKey, findStates, saveStates, type EntityId } from "../db/states.ts";
 import { withFrauds, type FraudChange } from "../detection/label-bump.ts";
 import { reportName } from "../detection/report.ts";
@@ -21,6 +23,7 @@ import { timeOf } from "../domain/activity.ts";
 import type { CaseDocument } from "../domain/case.ts";
 import type { Occurrence } from "../domain/finding.ts";
 import { isKnownFraud, labelSources } from "../domain/label.ts";
+import { snoozeEnded } from "../domain/snooze.ts";
 import type { Clock } from "./cases.ts";
 import { closeMembers } from "./member-closes.ts";
 import { labelledNames } from "./names.ts";
@@ -116,7 +119,21 @@ async function labelOutcomes({ tx, tenantId, now }: Batch): Promise<number> {
     });
   });
   await saveLabels(tx, tenantId, labels);
+  await endConfirmed({ tx, tenantId, now }, outcomes);
   return outcomes.length;
+}
+
+// Nothing stays quiet about a confirmed fraud.
+async function endConfirmed({ tx, tenantId, now }: Batch, outcomes: UnlabelledOutcome[]): Promise<void> {
+  const confirmed = outcomes.filter(({ disposition }) => disposition === "CONFIRMED_FRAUD");
+  const ending = { because: "confirmed_fraud", by: "system", now } as const;
+  const ended = await endSnoozes(tx, tenantId, await listSnoozesAbout(tx, tenantId, confirmed), ending);
+  if (ended.length === 0) return;
+  await appendEvents(
+    tx,
+    tenantId,
+    ended.map((each) => snoozeEnded(each, ending)),
+  );
 }
 
 type Evidence = Pick<RatedActivity, "id_key" | "received_at"> & { event_at: string };

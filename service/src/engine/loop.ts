@@ -5,6 +5,7 @@ import { listTenantsWithWork, listWaitingDays, type TenantWork } from "../db/inb
 import type { Database } from "../db/postgres/database.ts";
 import { isUnscorable } from "../db/unscorable.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
+import { BatchTurns } from "./batch-turns.ts";
 import { batchMax, detectBatch, detectOldest, type Detector, type Pass } from "./detect.ts";
 import { workHistory } from "./history.ts";
 import { nextPagesMax, pageBatchMax, pagesMaxFirst, pagesMs } from "./page-batches.ts";
@@ -15,7 +16,15 @@ const faultMs = 1_000;
 const analyzeFirst = 2_000;
 const analyzeFactor = 5;
 
-type LoopOptions = { detector: Detector; log: Logger; onPass: (pass: Pass) => void };
+// `turns`: the turns that the batches of this process take, so that urgent batches and others alternate.
+// `isCovered`: whether somebody else scores the tenant's server activity now.
+type LoopOptions = {
+  detector: Detector;
+  log: Logger;
+  onPass: (pass: Pass) => void;
+  turns?: BatchTurns;
+  isCovered?: (tenantId: string) => boolean;
+};
 
 // A turn scores server activity first: one batch of each tenant that has some. Then it scores page activity for a short time, one
 // batch per tenant. So a flood of page events delays server activity only by that time, and a flood from one tenant does not
@@ -27,16 +36,19 @@ export class Engine extends Worker {
   #pagesMax = pagesMaxFirst;
   // The tenant whose page activity was scored last. The next turn continues after it.
   #pagedTenant = "";
+  readonly #turns: BatchTurns;
 
   constructor(options: LoopOptions) {
     super();
     this.#options = options;
+    this.#turns = options.turns ?? new BatchTurns();
   }
 
   protected async turn(): Promise<number> {
     const total: Total = { scored: 0, opened: 0, joined: 0, hasFailed: false };
     const first = await this.#list(total, listTenantsWithWork);
-    const fromServers = first.filter(({ has_server }) => has_server);
+    const isCovered = this.#options.isCovered ?? (() => false);
+    const fromServers = first.filter(({ has_server, tenant_id }) => has_server && !isCovered(tenant_id));
     const behind = new Set<string>();
     for (const { tenant_id } of fromServers) {
       const scored = await this.#score(total, tenant_id, (detector) => scoreBatch(detector, tenant_id, this.#pagesMax));
@@ -82,7 +94,8 @@ export class Engine extends Worker {
     if (this.signal.aborted) return 0;
     const { detector, log } = this.#options;
     // A failure for one tenant must not hold up the next.
-    const passes = await score(detector).catch((error: unknown) => {
+    const scoring = this.#turns.run(tenantId, () => score(detector));
+    const passes = await scoring.catch((error: unknown) => {
       this.#failed(total, error, tenantId);
       return [];
     });

@@ -5,11 +5,19 @@ const pageBatchMin = 50;
 // Used until a batch has been measured.
 export const pagesMaxFirst = 250;
 
+type Measured = { scored: number; tookMs: number };
+type BatchLimits = { wantedMs: number; min: number; max: number };
+
 // Returns how many page activities the next batch may take, so that it takes about `pagesMs`. On an idle machine, a full batch is
 // faster than that. On a loaded one it can take many seconds, and server activity that arrives meanwhile has to wait.
-export function nextPagesMax(pagesMax: number, { scored, tookMs }: { scored: number; tookMs: number }): number {
+export function nextPagesMax(pagesMax: number, measured: Measured): number {
+  return nextMax(pagesMax, measured, { wantedMs: pagesMs, min: pageBatchMin, max: pageBatchMax });
+}
+
+// Returns how many activities the next batch may take, so that it takes about as long as wanted.
+export function nextMax(current: number, { scored, tookMs }: Measured, { wantedMs, min, max }: BatchLimits): number {
   // A batch that was neither full nor slow does not show how long a full one takes.
-  if (tookMs <= pagesMs && scored < pagesMax) return pagesMax;
-  const fitting = Math.round((scored * pagesMs) / Math.max(tookMs, 1));
-  return Math.min(pageBatchMax, Math.max(pageBatchMin, fitting));
+  if (tookMs <= wantedMs && scored < current) return current;
+  const fitting = Math.round((scored * wantedMs) / Math.max(tookMs, 1));
+  return Math.min(max, Math.max(min, fitting));
 }

@@ -1,9 +1,11 @@
+import { findPolicy } from "../db/policies.ts";
 import type { Queryable } from "../db/postgres/database.ts";
 import { findDetection, listRules } from "../db/rules.ts";
 import { compileRule, type CompiledRule } from "../detection/compile.ts";
 import { worstMsPerInstruction } from "../detection/regex.ts";
 import type { ActiveRule, RuleSet } from "../detection/score.ts";
 import { compileSentence } from "../detection/sentence.ts";
+import { defaultPolicy, type Policy, type PolicyDefinition } from "../domain/policy.ts";
 import type { Rule } from "../domain/rule.ts";
 import { ListSets } from "./list-sets.ts";
 import { ModelSets } from "./model-sets.ts";
@@ -18,12 +20,13 @@ type Options = {
   nowMs?: () => number;
 };
 
-// Compiles a tenant's rules once per revision, and adds its models and lists. A rule that no longer compiles because a release removed a
+// Compiles a tenant's rules once per revision, and adds its models, lists and policy. A rule that no longer compiles because a release removed a
 // field is logged once and skipped.
 export class RuleSets {
   readonly #sets = new Map<string, RuleSet>();
   readonly #models: ModelSets;
   readonly #lists = new ListSets();
+  readonly #policies = new Map<string, Policy>();
   readonly #budgets = new Map<string, PatternBudget>();
   readonly #onFault: (rule: Rule, fault: unknown) => void;
   readonly #onLimited: NonNullable<Options["onLimited"]>;
@@ -39,12 +42,14 @@ export class RuleSets {
   }
 
   async current(tx: Queryable, tenantId: string): Promise<RuleSet> {
-    const { revision, thresholds, models_revision, lists_revision } = await findDetection(tx, tenantId);
-    const serving = await this.#models.current(tx, tenantId, models_revision);
-    const lists = await this.#lists.current(tx, tenantId, lists_revision);
-    const changing = { serving, ...(lists && { lists }) };
+    const found = await findDetection(tx, tenantId);
+    const { revision, thresholds } = found;
+    const serving = await this.#models.current(tx, tenantId, found.models_revision);
+    const lists = await this.#lists.current(tx, tenantId, found.lists_revision);
+    const policy = await this.#policy(tx, tenantId, found.policy_version);
+    const current = { serving, ...(lists && { lists }), policy, snoozedUntil: found.snoozed_until };
     const known = this.#sets.get(tenantId);
-    if (known?.revision === revision) return { ...known, ...changing };
+    if (known?.revision === revision) return { ...known, ...current };
     const active = (await listRules(tx, tenantId)).filter((rule) => rule.state !== "off");
     const budget = this.#budgetOf(tenantId);
     const rules = active.flatMap((rule) => this.#compile(rule, (compiled) => this.#limit(tenantId, rule, compiled, budget)));
@@ -52,7 +57,18 @@ export class RuleSets {
     const set = { revision, thresholds, rules };
     if (this.#sets.size >= tenantsMax) this.#sets.clear();
     this.#sets.set(tenantId, set);
-    return { ...set, ...changing };
+    return { ...set, ...current };
+  }
+
+  // Version 1 is the default policy, which is not stored.
+  async #policy(tx: Queryable, tenantId: string, version: number): Promise<PolicyDefinition> {
+    if (version === 1) return defaultPolicy;
+    const known = this.#policies.get(tenantId);
+    if (known?.policy_version === version) return known;
+    const policy = await findPolicy(tx, tenantId);
+    if (this.#policies.size >= tenantsMax) this.#policies.clear();
+    this.#policies.set(tenantId, policy);
+    return policy;
   }
 
   // Calls `save` with the rules that were paused since it last succeeded.

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 // A background job that runs turn after turn until it is stopped. A turn never throws: failures are logged and retried.
 export abstract class Worker {
   readonly #stopping = new AbortController();
+  #pausing: AbortController | null = null;
   #running: Promise<void> = Promise.resolve();
 
   // Returns how many milliseconds to wait before the next turn.
@@ -21,8 +22,18 @@ export abstract class Worker {
     await this.#running;
   }
 
+  // Ends the pause before the next turn, if there is one now.
+  wake(): void {
+    this.#pausing?.abort();
+  }
+
   async #run(): Promise<void> {
     const { signal } = this;
-    while (!signal.aborted) await sleep(await this.turn(), undefined, { signal }).catch(() => {});
+    while (!signal.aborted) {
+      const pauseMs = await this.turn();
+      this.#pausing = new AbortController();
+      await sleep(pauseMs, undefined, { signal: AbortSignal.any([signal, this.#pausing.signal]) }).catch(() => {});
+      this.#pausing = null;
+    }
   }
 }

@@ -7,6 +7,8 @@ import { NotAvailable } from "../../parts/NotAvailable.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { ListsTab } from "../lists/ListsTab.tsx";
 import { ModelsTab } from "../models/ModelsTab.tsx";
+import { PolicyTab } from "../policy/PolicyTab.tsx";
+import { QuietTab } from "../quiet/QuietTab.tsx";
 import { NotAccepted } from "./NotAccepted.tsx";
 import { RuleList } from "./RuleList.tsx";
 import { ThresholdsTab } from "./ThresholdsTab.tsx";
@@ -16,6 +18,8 @@ const tabs: { tab: Tab | undefined; name: string }[] = [
   { tab: undefined, name: "Rules" },
   { tab: "lists", name: "Lists" },
   { tab: "thresholds", name: "Thresholds" },
+  { tab: "policy", name: "Policy" },
+  { tab: "quiet", name: "Quiet" },
   { tab: "models", name: "Models" },
   { tab: "not-accepted", name: "Not accepted" },
 ];
@@ -39,6 +43,16 @@ export function DetectionScreen() {
         {tab === "thresholds" && (
           <Allowed scope="read:rules">
             <ThresholdsTab />
+          </Allowed>
+        )}
+        {tab === "policy" && (
+          <Allowed scope="read:rules">
+            <PolicyTab />
+          </Allowed>
+        )}
+        {tab === "quiet" && (
+          <Allowed scope="read:cases">
+            <QuietTab />
           </Allowed>
         )}
         {tab === "models" && (

@@ -4,6 +4,7 @@ type Offered = Exclude<Scope, "manage:webhooks">;
 
 export const scopeWords: Record<Offered, string> = {
   "create:activities": "Send activity",
+  "read:decisions": "Read the verdict on activity that is sent for assessment",
   "import:activities": "Import history, which opens no cases",
   "create:labels": "Say which activities were frauds",
   "read:labels": "List labels",
@@ -17,8 +18,8 @@ export const scopeWords: Record<Offered, string> = {
   "update:enduseraccount": "Change an account's flags and CRM id",
   "delete:enduseraccount": "Erase accounts",
   "read:metrics": "Read metrics, overview and quarantine",
-  "read:rules": "Read rules, thresholds and backtests",
-  "manage:rules": "Change rules and thresholds, run backtests",
+  "read:rules": "Read rules, thresholds, the policy and backtests",
+  "manage:rules": "Change rules, thresholds and the policy, run backtests",
   "read:lists": "Read lists and their entries",
   "update:lists": "Add and remove entries of lists",
   "manage:lists": "Manage lists, and add to allow lists",
@@ -39,6 +40,7 @@ export const offeredScopes = Object.keys(scopeWords) as Offered[];
 // The most common uses of credentials.
 export const scopePresets: { name: string; scopes: Offered[] }[] = [
   { name: "Send activity", scopes: ["create:activities"] },
+  { name: "Decide at log-in and checkout", scopes: ["create:activities", "read:decisions"] },
   {
     name: "Act on cases",
     scopes: ["read:cases", "read:case", "update:case", "read:events", "read:enduseraccount", "update:enduseraccount"],

@@ -7,7 +7,7 @@ import { streamMediaType } from "../event-stream.ts";
 import { tokenPath } from "../tokens/issuer.ts";
 import { Problem, headerOf, problemResponses, rateLimitHeaders, requestIdHeader, type Json } from "./openapi-responses.ts";
 import { servicePaths } from "./openapi-service.ts";
-import type { Operation } from "../operation.ts";
+import { scopesOf, type Operation } from "../operation.ts";
 import { operations } from "../operations.ts";
 
 const version = "0.1.0";
@@ -117,7 +117,7 @@ function describe(operation: Operation, named: Map<string, unknown>): Json {
     summary: operation.summary,
     ...(operation.description !== undefined && { description: operation.description }),
     tags: [operation.tag],
-    security: [{ oauth2: [operation.scope] }],
+    security: [{ oauth2: scopesOf(operation) }],
     parameters: parameters(operation, named),
     ...(content && { requestBody: { required: !operation.isBodyOptional, content: { "application/json": content } } }),
     responses: {

@@ -10,6 +10,7 @@ import { headerLines } from "./headers.ts";
 import { parseJson } from "./json.ts";
 import {
   jsonMediaType,
+  scopesOf,
   type Call,
   type Caller,
   type LongPoll,
@@ -60,7 +61,7 @@ export async function runOperation(
   const fields = runtime.limiter.admit(identity);
   const tenant = requireTenant(identity, routed.slug, runtime.isStrictHost ? (request.headers.host ?? "") : undefined);
   trace.tenant = tenant.slug;
-  if (!identity.scopes.has(operation.scope)) throw missingScope(operation.scope, identity);
+  for (const scope of scopesOf(operation)) if (!identity.scopes.has(scope)) throw missingScope(scope, identity);
   const params = decodeParams(routed.params);
   const query = operation.query ? readQuery(operation.query, routed.query) : {};
   const caller = callerOf(identity, tenant);
@@ -69,7 +70,7 @@ export async function runOperation(
   const schema = operation.body;
   const handle = (call: Call): Promise<Reply> => {
     const work = () => operation.handle(services, call);
-    const reply = operation.isLongPoll ? work() : limiter.inTurn(identity, work);
+    const reply = operation.isLongPoll || operation.hasDeadline ? work() : limiter.inTurn(identity, work);
     return fields ? reply.then((each) => ({ ...each, headers: { ...each.headers, ...fields } })) : reply;
   };
   if (!schema) {

@@ -1,0 +1,32 @@
+import type { PolicyTrial } from "@casehound/client";
+import { Moment } from "../../parts/Time.tsx";
+import { Section } from "../case/Section.tsx";
+import { trialWords } from "./words.ts";
+
+// What the draft would have done, and how the current policy compares.
+export function Trial({ of: { from, tried, current } }: { of: PolicyTrial }) {
+  const shown = tried.moments.flatMap((each, index) => (each.all.activities > 0 ? [{ each, now: current.moments[index] }] : []));
+  const aside = (
+    <span className="text-xs text-faint">
+      activity that your servers sent since <Moment at={from} />
+    </span>
+  );
+  return (
+    <Section title="On the last 30 days" aside={aside}>
+      {shown.length === 0 && <p className="text-soft">Your servers sent no activity.</p>}
+      <ul aria-label="What the policy would have done" className="grid gap-2">
+        {shown.map(({ each, now }) => (
+          <li key={each.moment}>
+            {trialWords(each)}
+            {now && (
+              <span className="block text-xs text-faint">
+                The saved policy: challenged {now.challenged.activities.toLocaleString()}, blocked{" "}
+                {now.blocked.activities.toLocaleString()}.
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

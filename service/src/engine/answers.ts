@@ -1,0 +1,92 @@
+import { answeredChannel, findAnswers, notify, saveAnswers, type Answer } from "../db/assessments.ts";
+import type { Flags } from "../db/accounts.ts";
+import type { Assessment } from "../domain/assessment.ts";
+import { decidedEvent } from "../domain/assessment.ts";
+import type { DomainEvent } from "../domain/event.ts";
+import { actionOf, momentOf, type PolicyDefinition } from "../domain/policy.ts";
+import type { Batch, CaseWork } from "./cases.ts";
+import type { Judged } from "./judging.ts";
+
+type Given = {
+  flags: ReadonlyMap<string, Flags>;
+  caseOf: (judged: Judged) => string | null;
+  verdictFrom: "engine" | "snapshot";
+  now: string;
+};
+
+// The answer to an assessment. Null if nobody waits for one.
+export function answerTo(
+  judged: Judged,
+  policy: PolicyDefinition,
+  { flags, caseOf, verdictFrom, now }: Given,
+): Assessment | null {
+  const { activity, score, evidence } = judged;
+  const { prediction_id, website_account_id: account } = activity;
+  if (prediction_id === undefined || !evidence) return null;
+  const lists = listsIn(judged.decision);
+  const isBlocked = flags.get(account ?? "")?.is_blocked ?? false;
+  const { action, would_be } = actionOf(policy, { moment: momentOf(activity), score, labels: evidence.labels, lists, isBlocked });
+  return {
+    activity_id: activity.activity_id,
+    prediction_id,
+    action,
+    ...(would_be !== undefined && { would_be }),
+    score,
+    log_odds: evidence.logOdds,
+    is_final: verdictFrom === "engine",
+    verdict_from: verdictFrom,
+    reasons: evidence.reasons.map(({ name, sentence, weight }) => ({
+      fraud_reason: name,
+      description: sentence,
+      contribution: Math.round(weight * 1000) / 1000,
+    })),
+    case_id: caseOf(judged),
+    lists,
+    took_ms: Math.max(0, Date.parse(now) - Date.parse(activity.received_at)),
+    is_stored: true,
+  };
+}
+
+// The names of the lists that the activity hit, as the decision stores them.
+function listsIn(decision: string): string[] {
+  if (!decision.includes('"b":[')) return [];
+  const { b: [, ...names] = [0] } = JSON.parse(decision) as { b?: [revision: number, ...names: string[]] };
+  return names;
+}
+
+type Decided = {
+  judged: Judged[];
+  policy: PolicyDefinition;
+  cases: CaseWork;
+  flags: ReadonlyMap<string, Flags>;
+  isLocal: (id_key: string) => boolean;
+};
+export type Answered = { answers: Answer[]; events: DomainEvent[] };
+
+// Stores the answers to a batch's assessments. If an assessment was answered before, at its deadline, that answer stays, and an
+// event says what was decided.
+export async function answerBatch(batch: Batch, { judged, policy, cases, flags, isLocal }: Decided): Promise<Answered> {
+  const { tx, tenantId, clock } = batch;
+  const asked = judged.filter(({ evidence }) => evidence !== undefined);
+  if (asked.length === 0) return { answers: [], events: [] };
+  const caseOf = ({ found: [first] }: Judged) => (first && cases.caseOf.get(first.subject)) ?? null;
+  // Taken as late as possible, because an answer says how long it took.
+  const now = clock.now();
+  const made = new Map(
+    asked.flatMap((each): [string, Assessment][] => {
+      const answer = answerTo(each, policy, { flags, caseOf, verdictFrom: "engine", now });
+      return answer ? [[each.id_key, answer]] : [];
+    }),
+  );
+  const answers = [...made].map(([id_key, answer]) => ({ id_key, reply: JSON.stringify(answer) }));
+  const saved = await saveAnswers(tx, tenantId, answers);
+  if (answers.some(({ id_key }) => saved.has(id_key) && !isLocal(id_key))) await notify(tx, answeredChannel, tenantId);
+  const late = answers.filter(({ id_key }) => !saved.has(id_key)).map(({ id_key }) => id_key);
+  const before = late.length === 0 ? [] : await findAnswers(tx, tenantId, late);
+  const events = before.flatMap(({ id_key, reply }) => {
+    const decided = made.get(id_key);
+    // The cast is safe: only answers are stored as replies.
+    return (decided && decidedEvent(JSON.parse(reply) as Assessment, decided, now)) ?? [];
+  });
+  return { answers: answers.filter(({ id_key }) => saved.has(id_key)), events };
+}

@@ -1,0 +1,300 @@
+import type { Logger } from "pino";
+import {
+  answeredChannel,
+  findAnswers,
+  insertAssessments,
+  notify,
+  saveAnswers,
+  urgentChannel,
+  type Accepted,
+  type AssessedActivity,
+  type NewAssessment,
+} from "../db/assessments.ts";
+import { findBlocked } from "../db/accounts.ts";
+import { activityKey } from "../db/inbox.ts";
+import type { Database } from "../db/postgres/database.ts";
+import { gatherWrites } from "../db/postgres/gather.ts";
+import { Listener } from "../db/postgres/listener.ts";
+import { Batcher } from "../concurrency/batcher.ts";
+import { withoutVerdict, type Assessment } from "../domain/assessment.ts";
+import { Failure } from "../domain/failure.ts";
+import type { PolicyAction } from "../domain/policy.ts";
+import type { Detector } from "./detect.ts";
+import { judgeSnapshot } from "./snapshot.ts";
+import type { Verdicts } from "./verdicts.ts";
+
+// Before the deadline, a snapshot is judged for this share of the time, within these limits. Storing its answer takes a commit.
+const snapshotShare = 0.4;
+const snapshotMs = { min: 10, max: 300 };
+const storeShare = 0.15;
+const storeMs = { min: 5, max: 200 };
+// Judging a snapshot costs as much as judging for good. More than this at once would only delay the engine further.
+const snapshotsMax = 100;
+const waitingMax = 2_000;
+const togetherMax = 200;
+
+type AssessorOptions = {
+  detector: Detector & { verdicts: Verdicts };
+  log: Logger;
+  // Wakes the engine of this process. Null if the process has none: then the other processes are notified.
+  wake: ((tenantId: string) => void) | null;
+  onAnswer?: (kind: AnswerKind) => void;
+};
+// Where an answer comes from, for the operator's metrics.
+export type AnswerKind = Assessment["verdict_from"] | "replay" | "not_stored";
+
+export type Asked = NewAssessment & { deadlineMs: number; otherwise: PolicyAction };
+// `isReplay`: the answer was given before.
+export type Answer = { reply: string; isReplay: boolean };
+
+// Answers assessments within their deadlines: with the engine's verdict, with a judgement of what is stored, or with what the
+// sender asked for otherwise. An answer is stored before it is sent, unless the database does not respond in time.
+export class Assessor {
+  readonly #options: AssessorOptions;
+  readonly #listener: Listener;
+  readonly #accept: (tenantId: string, asked: NewAssessment) => Promise<Accepted & { isBlocked: boolean }>;
+  readonly #snapshots: Batcher<AssessedActivity, Assessment | undefined>;
+  readonly #store: (tenantId: string, answer: { id_key: string; reply: string }) => Promise<string>;
+  #judging = 0;
+  // How many requests of each tenant are under way.
+  readonly #underWay = new Map<string, number>();
+  // Tenants whose stored answers are being read, each with whether to read them again afterwards.
+  readonly #reading = new Map<string, { isAgain: boolean }>();
+
+  constructor(options: AssessorOptions) {
+    this.#options = options;
+    const { detector, wake } = options;
+    const { database } = detector;
+    this.#listener = new Listener(database, {
+      channels: wake ? [answeredChannel, urgentChannel] : [answeredChannel],
+      onNotice: (channel, tenantId) => (channel === urgentChannel ? wake?.(tenantId) : void this.#readAnswers(tenantId)),
+      onLost: () => {},
+      // What was sent meanwhile is lost.
+      onListening: () => void Promise.all(detector.verdicts.tenants().map((tenantId) => this.#readAnswers(tenantId))),
+    });
+    this.#accept = gatherWrites((tenantId, asked: NewAssessment[]) => acceptAll(database, tenantId, asked, wake === null), {
+      togetherMax,
+    });
+    this.#store = gatherWrites(
+      (tenantId, answers: { id_key: string; reply: string }[]) => storeAll(database, tenantId, answers),
+      {
+        togetherMax,
+      },
+    );
+    this.#snapshots = new Batcher(
+      async (tenantId, activities: AssessedActivity[]) => {
+        const judged = await judgeSnapshot(detector, tenantId, activities);
+        return activities.map(({ prediction_id }) => judged.get(prediction_id));
+      },
+      { togetherMax, atOnceMax: 1, allAtOnceMax: 4 },
+    );
+  }
+
+  async start(): Promise<void> {
+    await this.#listener.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#listener.stop();
+  }
+
+  async assess(tenantId: string, asked: Asked): Promise<Answer> {
+    const underWay = this.#underWay.get(tenantId) ?? 0;
+    if (underWay >= waitingMax) throw tooMany();
+    this.#underWay.set(tenantId, underWay + 1);
+    try {
+      const answer = await this.#answer(tenantId, asked);
+      this.#options.onAnswer?.(kindOf(answer));
+      return answer;
+    } finally {
+      const left = (this.#underWay.get(tenantId) ?? 1) - 1;
+      if (left > 0) this.#underWay.set(tenantId, left);
+      else this.#underWay.delete(tenantId);
+    }
+  }
+
+  async #answer(tenantId: string, asked: Asked): Promise<Answer> {
+    const { activity, deadlineMs, otherwise } = asked;
+    const { detector, wake, log } = this.#options;
+    const limit = new Deadline(deadlineMs);
+    const id_key = activityKey(activity);
+    // Begins before the activity is stored, because an engine may take it at once.
+    const verdict = new Promise<string>((resolve) => limit.onEnd(detector.verdicts.wait(tenantId, id_key, resolve)));
+    const unstored = ({ prediction_id }: AssessedActivity, action: PolicyAction) => {
+      const { activity_id } = activity;
+      const answer = withoutVerdict({ activity_id, prediction_id, action, took_ms: limit.tookMs() }, false);
+      return { reply: JSON.stringify(answer), isReplay: false };
+    };
+    try {
+      const accepted = await limit.before(this.#accept(tenantId, asked));
+      if (accepted === late) return unstored(activity, otherwise);
+      if (accepted.outcome === "conflict") throw conflict();
+      const known = accepted.outcome === "known" ? accepted : null;
+      if (known && known.reply !== null) return { reply: known.reply, isReplay: true };
+      wake?.(tenantId);
+      const waiting = known ? { ...activity, prediction_id: known.prediction_id, received_at: known.received_at } : activity;
+      const action = accepted.isBlocked ? "BLOCK" : otherwise;
+      const deciding = this.#decide(tenantId, { id_key, waiting, action, verdict, limit });
+      const given = await limit.before(deciding).catch((error: unknown): Late => {
+        log.warn({ err: error, tenant_id: tenantId }, "an answer to an assessment could not be stored");
+        return late;
+      });
+      return given === late ? unstored(waiting, action) : { reply: given, isReplay: false };
+    } finally {
+      limit.end();
+    }
+  }
+
+  async #decide(tenantId: string, { id_key, waiting, action, verdict, limit }: Deciding): Promise<string> {
+    const { deadlineMs } = limit;
+    const storeFrom = deadlineMs - within(deadlineMs * storeShare, storeMs);
+    const judgeFrom = storeFrom - within(deadlineMs * snapshotShare, snapshotMs);
+    const early = await Promise.race([verdict, limit.at(judgeFrom)]);
+    if (early !== late) return early;
+    // A notification may be lost.
+    void this.#readAnswers(tenantId);
+    let snapshot: Assessment | undefined;
+    void this.#judge(tenantId, waiting).then((judged) => (snapshot = judged));
+    // The verdict is better than a snapshot, so wait for it as long as possible.
+    const decided = await Promise.race([verdict, limit.at(storeFrom)]);
+    if (decided !== late) return decided;
+    const { activity_id, prediction_id } = waiting;
+    const took_ms = limit.tookMs();
+    const answer: Assessment = snapshot
+      ? { ...snapshot, took_ms }
+      : withoutVerdict({ activity_id, prediction_id, action, took_ms }, true);
+    return Promise.race([verdict, this.#store(tenantId, { id_key, reply: JSON.stringify(answer) })]);
+  }
+
+  async #judge(tenantId: string, waiting: AssessedActivity): Promise<Assessment | undefined> {
+    if (this.#judging >= snapshotsMax) return undefined;
+    this.#judging++;
+    try {
+      return await this.#snapshots.add(tenantId, waiting);
+    } catch (error) {
+      this.#options.log.warn({ err: error, tenant_id: tenantId }, "an assessment could not be judged at its deadline");
+      return undefined;
+    } finally {
+      this.#judging--;
+    }
+  }
+
+  // Reads the stored answers that somebody in this process waits for.
+  async #readAnswers(tenantId: string): Promise<void> {
+    const running = this.#reading.get(tenantId);
+    if (running) {
+      running.isAgain = true;
+      return;
+    }
+    const state = { isAgain: true };
+    this.#reading.set(tenantId, state);
+    const { detector, log } = this.#options;
+    try {
+      while (state.isAgain) {
+        state.isAgain = false;
+        const keys = detector.verdicts.keysOf(tenantId);
+        if (keys.length === 0) break;
+        detector.verdicts.deliver(tenantId, await findAnswers(detector.database.forTenant(tenantId), tenantId, keys));
+      }
+    } catch (error) {
+      log.warn({ err: error, tenant_id: tenantId }, "answers to assessments could not be read");
+    } finally {
+      this.#reading.delete(tenantId);
+    }
+  }
+}
+
+type Deciding = {
+  id_key: string;
+  waiting: AssessedActivity;
+  action: PolicyAction;
+  verdict: Promise<string>;
+  limit: Deadline;
+};
+
+const late = Symbol("late");
+type Late = typeof late;
+
+// Times since the request came in. All timers are cleared at the end.
+class Deadline {
+  readonly deadlineMs: number;
+  readonly #beganMs = performance.now();
+  readonly #ends: (() => void)[] = [];
+
+  constructor(deadlineMs: number) {
+    this.deadlineMs = deadlineMs;
+  }
+
+  tookMs(): number {
+    return Math.round(performance.now() - this.#beganMs);
+  }
+
+  at(ms: number): Promise<Late> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(late), Math.max(0, this.#beganMs + ms - performance.now()));
+      this.onEnd(() => clearTimeout(timer));
+    });
+  }
+
+  // Work that is not done by the deadline goes on, but nobody waits for it.
+  before<T>(work: Promise<T>): Promise<T | Late> {
+    return Promise.race([work, this.at(this.deadlineMs)]);
+  }
+
+  onEnd(end: () => void): void {
+    this.#ends.push(end);
+  }
+
+  end(): void {
+    for (const end of this.#ends) end();
+  }
+}
+
+function within(ms: number, { min, max }: { min: number; max: number }): number {
+  return Math.min(max, Math.max(min, ms));
+}
+
+async function acceptAll(database: Database, tenantId: string, asked: NewAssessment[], mustNotify: boolean) {
+  const accounts = [...new Set(asked.flatMap(({ activity }) => activity.website_account_id ?? []))];
+  return database.forTenant(tenantId).transaction(async (tx) => {
+    const [accepted, blocked] = await Promise.all([
+      insertAssessments(tx, tenantId, asked),
+      accounts.length === 0 ? new Set<string>() : findBlocked(tx, tenantId, accounts),
+      mustNotify && notify(tx, urgentChannel, tenantId),
+    ]);
+    return accepted.map((each, index) => ({
+      ...each,
+      isBlocked: blocked.has(asked[index]?.activity.website_account_id ?? ""),
+    }));
+  });
+}
+
+// Returns the answers that are stored afterwards: an engine may have been faster.
+async function storeAll(database: Database, tenantId: string, answers: { id_key: string; reply: string }[]): Promise<string[]> {
+  return database.forTenant(tenantId).transaction(async (tx) => {
+    const saved = await saveAnswers(tx, tenantId, answers);
+    const others = answers.filter(({ id_key }) => !saved.has(id_key)).map(({ id_key }) => id_key);
+    const found = others.length === 0 ? [] : await findAnswers(tx, tenantId, others);
+    const before = new Map(found.map((each) => [each.id_key, each.reply]));
+    return answers.map(({ id_key, reply }) => before.get(id_key) ?? reply);
+  });
+}
+
+function kindOf({ reply, isReplay }: Answer): AnswerKind {
+  if (isReplay) return "replay";
+  if (reply.includes('"is_stored":false')) return "not_stored";
+  return (["engine", "snapshot"] as const).find((kind) => reply.includes(`"verdict_from":"${kind}"`)) ?? "otherwise";
+}
+
+function conflict(): Failure {
+  return new Failure(
+    "operation-idempotency-conflict",
+    "This activity_id was used for another request. A different activity needs a new activity_id.",
+  );
+}
+
+function tooMany(): Failure {
+  return new Failure("rate-limited", "Too many assessments are under way. Nothing was stored: retry after a short delay.", {
+    headers: { "retry-after": "1" },
+  });
+}

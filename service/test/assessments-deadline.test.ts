@@ -1,0 +1,143 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import type { Assessment } from "../src/domain/assessment.ts";
+import type { LoggedEvent } from "../src/domain/event.ts";
+import { connectTo } from "./launch.ts";
+import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
+import { eventually } from "./process.ts";
+
+// The tests lock tables, so other files must not use this database.
+const url = useOwnDatabase("assessments_deadline");
+const service = useService({ databaseUrl: url });
+
+const lockTurn = (tenant: TestTenant) => `select 1 from engine_turns where tenant_id = '${tenant.tenantId}' for update`;
+const lockTable = (name: string) => () => `lock table ${name} in access exclusive mode`;
+
+// Runs `work` while another connection holds a lock.
+async function whileHeld<T>(tenant: TestTenant, lock: (tenant: TestTenant) => string, work: () => Promise<T>): Promise<T> {
+  const client = await connectTo({ connectionString: url });
+  try {
+    await client.query("begin");
+    await client.query(lock(tenant));
+    return await work();
+  } finally {
+    await client.end();
+  }
+}
+
+function loginOf(more: Record<string, unknown> = {}) {
+  return {
+    activity_id: `login-${randomUUID()}`,
+    type: "login_succeeded",
+    occurred_at: new Date().toISOString(),
+    website_account_id: `user-${randomUUID()}`,
+    device_id: "device-1",
+    ip: "192.0.2.9",
+    deadline_ms: 2_000,
+    ...more,
+  };
+}
+
+async function assess(tenant: TestTenant, body: Record<string, unknown>): Promise<{ text: string; verdict: Assessment }> {
+  const answer = await tenant.call("POST", "/assessments", { body });
+  expect(answer.status, answer.text).toBe(200);
+  return { text: answer.text, verdict: answer.json.data };
+}
+
+async function decidedEvents(tenant: TestTenant): Promise<LoggedEvent[]> {
+  const { json } = await tenant.call("GET", "/events");
+  const { events }: { events: LoggedEvent[] } = json.data;
+  return events.filter(({ type }) => type === "activity.decided");
+}
+
+async function decisionOf(tenant: TestTenant, { prediction_id }: Assessment): Promise<{ score: number; log_odds: number }> {
+  return eventually(async () => {
+    const answer = await tenant.call("GET", `/decisions/${prediction_id}`);
+    expect(answer.status).toBe(200);
+    return answer.json.data;
+  });
+}
+
+test("POST assessments 200: while the engine is busy, a snapshot answers by the deadline, and the answer stays", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const body = loginOf();
+  const first = await whileHeld(tenant, lockTurn, () => assess(tenant, body));
+  expect(first.verdict).toMatchObject({
+    action: "ALLOW",
+    is_final: false,
+    verdict_from: "snapshot",
+    is_stored: true,
+    case_id: null,
+  });
+  expect(first.verdict.score).toBe(1);
+  const decision = await decisionOf(tenant, first.verdict);
+  expect(decision).toMatchObject({ score: first.verdict.score, log_odds: first.verdict.log_odds });
+  expect((await assess(tenant, body)).text).toBe(first.text);
+  // The decision is the same, so nobody has to be told.
+  expect(await decidedEvents(tenant)).toEqual([]);
+});
+
+test("activity.decided: follows a snapshot that did not know what was still waiting", async () => {
+  const tenant = await TestTenant.create(service.current);
+  await assess(tenant, loginOf({ type: "logout" }));
+  const body = loginOf();
+  const first = await whileHeld(tenant, lockTurn, async () => {
+    const guesses = Array.from({ length: 30 }, (_, n) => loginOf({ type: "login_failed", website_account_id: `victim-${n}` }));
+    const activities = guesses.map(({ deadline_ms: _deadline, ...activity }) => activity);
+    expect((await tenant.call("POST", "/activities", { body: { activities } })).status).toBe(202);
+    return assess(tenant, { ...body, occurred_at: new Date().toISOString() });
+  });
+  expect(first.verdict).toMatchObject({ score: 1, verdict_from: "snapshot" });
+  const decision = await decisionOf(tenant, first.verdict);
+  expect(decision.score).toBeGreaterThan(1);
+  const [event] = await decidedEvents(tenant);
+  expect(event).toMatchObject({
+    actor: "system",
+    resource: { type: "activity", id: first.verdict.activity_id },
+    data: {
+      prediction_id: first.verdict.prediction_id,
+      score: decision.score,
+      log_odds: decision.log_odds,
+      answered: { action: "ALLOW", score: 1, verdict_from: "snapshot" },
+    },
+  });
+});
+
+test("POST assessments 200: if nothing can be judged in time, the answer is `otherwise`, and it stays", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const body = loginOf({ otherwise: "CHALLENGE" });
+  const first = await whileHeld(tenant, lockTable("entity_states"), () => assess(tenant, body));
+  expect(first.verdict).toMatchObject({ action: "CHALLENGE", score: null, verdict_from: "otherwise", is_stored: true });
+  const decision = await decisionOf(tenant, first.verdict);
+  expect((await assess(tenant, body)).text).toBe(first.text);
+  const events = await decidedEvents(tenant);
+  expect(events.map(({ data }) => data)).toMatchObject([{ action: "ALLOW", score: decision.score }]);
+});
+
+test("POST assessments 200: without a verdict, a blocked account is blocked whatever `otherwise` says", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const account = `user-${randomUUID()}`;
+  const blocked = { website_account_id: account, is_blocked: true };
+  expect((await tenant.call("POST", "/enduseraccounts", { body: blocked })).status).toBe(201);
+  const { verdict } = await whileHeld(tenant, lockTable("entity_states"), () =>
+    assess(tenant, loginOf({ website_account_id: account, otherwise: "ALLOW" })),
+  );
+  expect(verdict).toMatchObject({ action: "BLOCK", verdict_from: "otherwise" });
+});
+
+test("POST assessments 200: while the database is stuck, the answer is `otherwise` and says that nothing may be stored", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const body = loginOf({ otherwise: "BLOCK" });
+  const first = await whileHeld(tenant, lockTable("assessments"), () => assess(tenant, body));
+  expect(first.verdict).toMatchObject({ action: "BLOCK", score: null, verdict_from: "otherwise", is_stored: false });
+  // Sent again, it is stored and answered.
+  const again = await eventually(async () => {
+    const { verdict } = await assess(tenant, body);
+    expect(verdict.is_stored).toBe(true);
+    return verdict;
+  });
+  expect(again).toMatchObject({ is_final: true, action: "ALLOW" });
+  const listed = await tenant.call("GET", "/activities");
+  const { activities }: { activities: unknown[] } = listed.json.data;
+  expect(activities).toHaveLength(1);
+});

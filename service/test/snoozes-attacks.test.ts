@@ -1,0 +1,190 @@
+import { expect, test } from "vitest";
+import type { Activity } from "../src/domain/activity.ts";
+import { makeRule } from "./decided.ts";
+import { expectProblem, useOwnDatabase, useService, type TestTenant } from "./harness.ts";
+import { apply, paymentOf, sendScored } from "./labels-lab.ts";
+import { close, listed, openCaseOf, openCases, snoozed, strictTenant, visitOf } from "./snoozes-lab.ts";
+
+// What somebody gains who knows what is quiet, and can send any activity through the tenant's own pages and servers.
+const service = useService({ databaseUrl: useOwnDatabase("snoozes_attacks"), roles: new Set(["api"]) });
+
+const phone = { device_id: "annas-phone", ip: "198.51.100.7" };
+
+async function endings(tenant: TestTenant): Promise<(string | undefined)[]> {
+  return (await listed(tenant)).map(({ ended_because }) => ended_because);
+}
+
+test.each(["account", "device", "address"])(
+  "attack: with the scope %s, the device and the address of a quiet account get nobody else's account past the rules",
+  async (scope) => {
+    const tenant = await strictTenant(service.current);
+    await snoozed(tenant, scope, visitOf(phone));
+    await sendScored(tenant, [visitOf({ ...phone, website_account_id: "victim" })]);
+    expect(await openCases(tenant)).toMatchObject([{ website_account_id: "victim", overall_risk_score: 3 }]);
+    expect(await listed(tenant)).toMatchObject([{ is_active: true, hits: 0, kept: 0 }]);
+  },
+);
+
+test.each([
+  ["device", { ip: phone.ip, device_id: "thiefs-phone" }],
+  ["address", { ip: "203.0.113.99", device_id: "thiefs-phone" }],
+])(
+  "attack: with the scope %s, a stranger in the quiet account is found, because the device or address is another",
+  async (scope, from) => {
+    const tenant = await strictTenant(service.current);
+    await snoozed(tenant, scope, visitOf(phone));
+    // The look-alike of a false positive is damped. So the thief comes from elsewhere.
+    await sendScored(tenant, [visitOf({ ...from, ...(scope === "device" && { ip: "203.0.113.99" }) })]);
+    expect(await openCases(tenant)).toHaveLength(1);
+  },
+);
+
+test("attack: evidence of another kind that is enough for a case ends the snooze, and the case has all of the evidence", async () => {
+  const tenant = await strictTenant(service.current);
+  await snoozed(tenant, "account");
+  const odd = visitOf({ attributes: { odd: true } });
+  await sendScored(tenant, [visitOf(), odd, visitOf()]);
+  const [open] = await openCases(tenant);
+  expect(open).toMatchObject({ website_account_id: "anna", overall_risk_score: 4 });
+  const found = await tenant.read(open?.case_id ?? "");
+  const rules = Object.values(found.fraud_occurrences).flatMap(({ explanation }) =>
+    (explanation.model_behaviour ?? []).map(({ model_name }) => model_name),
+  );
+  expect(new Set(rules)).toEqual(new Set(["visits", "odd_visits"]));
+  expect(await listed(tenant)).toMatchObject([
+    { is_active: false, ended_because: "stronger_evidence", ended_by: "system", kept: 1 },
+  ]);
+});
+
+test("attack: weak evidence of another kind does not end it, unless the score rises above what was judged", async () => {
+  const tenant = await strictTenant(service.current);
+  await snoozed(tenant, "account");
+  await sendScored(tenant, [visitOf({ attributes: { slight: true } })]);
+  expect(await openCases(tenant)).toEqual([]);
+  await makeRule(tenant, "third", { expression: "has(event.attributes.third)", label: "Bot", weight: 1.2 });
+  await sendScored(tenant, [visitOf({ attributes: { third: 1 } })]);
+  expect(await openCases(tenant)).toMatchObject([{ overall_risk_score: 4 }]);
+  expect(await endings(tenant)).toEqual(["stronger_evidence"]);
+});
+
+test("attack: a quiet rule that somebody makes heavier is stronger than what was judged", async () => {
+  const tenant = await strictTenant(service.current);
+  await snoozed(tenant, "account");
+  const { rule_version } = (await tenant.call("GET", "/rules/visits")).json.data as { rule_version: number };
+  await makeRule(tenant, "visits", { expression: "event.type == 'custom:visit'", weight: 6, rule_version });
+  await sendScored(tenant, [visitOf()]);
+  expect(await openCases(tenant)).toHaveLength(1);
+});
+
+// Every payment of anna's to the landlord gets score 3.
+async function payingTenant(): Promise<TestTenant> {
+  const tenant = await strictTenant(service.current);
+  await makeRule(tenant, "rent", { expression: "event.type == 'transfer'", label: "Organic", weight: 3 });
+  return tenant;
+}
+
+function rentOf(more: Partial<Activity> = {}): Activity {
+  const { device_id, ip } = visitOf();
+  const payment = { amount: 800, currency: "EUR", payee_id: "landlord", website_account_id: "anna" };
+  return paymentOf({
+    type: "transfer",
+    ...payment,
+    ...(device_id !== undefined && { device_id }),
+    ...(ip !== undefined && { ip }),
+    ...more,
+  });
+}
+
+test("attack: with the scope payee, the account's money goes quietly to this payee alone, and not in larger amounts", async () => {
+  const tenant = await payingTenant();
+  await snoozed(tenant, "payee", rentOf());
+  expect(await listed(tenant)).toMatchObject([{ subject: "account:anna", scope: "payee", value: "landlord" }]);
+  await sendScored(tenant, [rentOf({ amount: 900 })]);
+  expect(await openCases(tenant)).toEqual([]);
+  await sendScored(tenant, [rentOf({ payee_id: "mule" })]);
+  expect(await openCases(tenant)).toHaveLength(1);
+  const other = await payingTenant();
+  await snoozed(other, "payee", rentOf());
+  await sendScored(other, [rentOf({ amount: 1_700 })]);
+  expect(await openCases(other)).toHaveLength(1);
+  expect(await endings(other)).toEqual(["stronger_evidence"]);
+});
+
+test("attack: what was judged without money covers no payment", async () => {
+  const tenant = await payingTenant();
+  const rule = { expression: "event.type == 'transfer' || event.type == 'custom:visit'", label: "Bot", weight: 2.6 } as const;
+  await makeRule(tenant, "anything", rule);
+  for (const id of ["rent", "visits"]) {
+    const { rule_version } = (await tenant.call("GET", `/rules/${id}`)).json.data as { rule_version: number };
+    await makeRule(tenant, id, { state: "off", rule_version });
+  }
+  await snoozed(tenant, "account");
+  await sendScored(tenant, [visitOf()]);
+  expect(await openCases(tenant)).toEqual([]);
+  await sendScored(tenant, [rentOf()]);
+  expect(await openCases(tenant)).toHaveLength(1);
+});
+
+test("attack: a report ends what is quiet about its account", async () => {
+  const tenant = await strictTenant(service.current);
+  await snoozed(tenant, "account");
+  await sendScored(tenant, [visitOf({ type: "fraud_report" })]);
+  expect(await openCases(tenant)).toMatchObject([{ website_account_id: "anna", overall_risk_score: 5 }]);
+  expect(await endings(tenant)).toEqual(["reported"]);
+});
+
+test("attack: a fraud that is confirmed on the account ends everything that is quiet about it", async () => {
+  const tenant = await strictTenant(service.current);
+  await snoozed(tenant, "device", visitOf(phone));
+  const { case_id, case_version } = await openCaseOf(tenant, visitOf());
+  const confirmed = { status: "CLOSED", disposition: "CONFIRMED_FRAUD", case_version };
+  expect((await tenant.put(case_id, confirmed)).status).toBe(200);
+  await apply(tenant);
+  expect(await endings(tenant)).toEqual(["confirmed_fraud"]);
+});
+
+test("attack: a snooze that others forgot cannot be kept alive: it ends at its date, also for activity that says it is older", async () => {
+  const tenant = await strictTenant(service.current);
+  await snoozed(tenant, "account");
+  const until = new Date(Date.now() - 1_000).toISOString();
+  await service.current.database.query({
+    name: "",
+    text: "update snoozes set until = $2 where tenant_id = $1",
+    values: [tenant.tenantId, until],
+  });
+  await sendScored(tenant, [visitOf({ occurred_at: new Date(Date.now() - 86_400_000).toISOString() })]);
+  expect(await openCases(tenant)).toHaveLength(1);
+});
+
+function failed(account: string): Activity {
+  return paymentOf({ type: "login_failed", website_account_id: account, device_id: "kiosk", ip: "192.0.2.50" });
+}
+
+test("attack: a quiet device hides no attack on many accounts that is larger than what was judged", async () => {
+  const tenant = await strictTenant(service.current);
+  await sendScored(
+    tenant,
+    Array.from({ length: 12 }, (_, index) => failed(`guest-${index}`)),
+  );
+  const [kiosk] = await openCases(tenant);
+  const found = await tenant.read(kiosk?.case_id ?? "");
+  expect(found.website_account_id).toBe("UNKNOWN");
+  const scope = found.details.subject?.kind === "device" ? "device" : "address";
+  expect((await close(tenant, found, { days: 30, scope })).status).toBe(200);
+  await sendScored(
+    tenant,
+    Array.from({ length: 60 }, (_, index) => failed(`victim-${index}`)),
+  );
+  expect((await openCases(tenant)).length).toBeGreaterThan(0);
+  expect(await endings(tenant)).toEqual(["stronger_evidence"]);
+});
+
+test("attack: whoever may only read cases makes nothing quiet and ends nothing", async () => {
+  const tenant = await strictTenant(service.current);
+  await snoozed(tenant, "account");
+  const [snooze] = await listed(tenant);
+  const token = await tenant.mint(["read:cases", "read:case"]);
+  expectProblem(await tenant.call("DELETE", `/snoozes/${snooze?.snooze_id ?? ""}`, { token }), 403, "access-denied");
+  expectProblem(await tenant.call("GET", "/snoozes", { token: await tenant.mint(["update:case"]) }), 403, "access-denied");
+  expect(await listed(tenant, "is_active=true")).toHaveLength(1);
+});
