@@ -104,7 +104,7 @@ export type ListPreviewRequest = { values: (string)[] };
 
 export type ListPreview = { from: string; until: string; is_complete: boolean; is_exact: boolean; activities: number; from_pages: number; accounts: number; suspicious: number; cases: number; confirmed_frauds: number; honest: number };
 
-export type List = { name: string; type: "account" | "device" | "ip" | "country" | "asn" | "email" | "email_domain" | "payee" | "instrument" | "user_agent" | "text"; kind: "allow" | "block" | "watch" | "custom"; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; description: string; entries: number; hits_7d: number; used_by: (string)[]; created_at: string; created_by: string; updated_at: string; updated_by: string };
+export type List = { name: string; type: "account" | "device" | "ip" | "country" | "asn" | "email" | "email_domain" | "payee" | "instrument" | "user_agent" | "text"; kind: "allow" | "block" | "watch" | "custom"; label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; description: string; entries: number; hits_7d: number; used_by: (string)[]; is_in_policy: boolean; created_at: string; created_by: string; updated_at: string; updated_by: string };
 
 export type NewList = { name: string; type: "account" | "device" | "ip" | "country" | "asn" | "email" | "email_domain" | "payee" | "instrument" | "user_agent" | "text"; kind: "allow" | "block" | "watch" | "custom"; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; description?: string };
 

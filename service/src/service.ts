@@ -179,6 +179,22 @@ type Shared = {
   assessor: Assessor;
 };
 
+type Collecting = Pick<Shared, "database" | "clock" | "limiter" | "metrics"> & { server: ApiServer };
+
+function newCollector(config: Config, { database, clock, limiter, metrics, server }: Collecting): Collector {
+  const findTenant = gatherReads((_all, keys) => findTenantsByKeys(database, keys, clock.now()));
+  return new Collector({
+    database,
+    findTenant: (key) => findTenant("", key),
+    trustedProxies: config.trustedProxies,
+    isStopping: () => server.isStopping,
+    admit: (tenantId) => limiter.admitPage(tenantId),
+    quotas: new CollectorQuotas(config.collectorQuotas),
+    onStored: (collected) => metrics.observeCollected(collected),
+    ...clock,
+  });
+}
+
 async function startApi(
   config: Config,
   { database, clock, enrichment, historyRoom, limiter, log, metrics, life, assessor }: Shared,
@@ -214,17 +230,7 @@ async function startApi(
   };
   const openapi = JSON.stringify(openapiDocument(publicUrl));
   const tag = tagScript();
-  const findTenant = gatherReads((_all, keys) => findTenantsByKeys(database, keys, clock.now()));
-  const collector = new Collector({
-    database,
-    findTenant: (key) => findTenant("", key),
-    trustedProxies: config.trustedProxies,
-    isStopping: () => server.isStopping,
-    admit: (tenantId) => limiter.admitPage(tenantId),
-    quotas: new CollectorQuotas(config.collectorQuotas),
-    onStored: (collected) => metrics.observeCollected(collected),
-    ...clock,
-  });
+  const collector = newCollector(config, { database, clock, limiter, metrics, server });
   const { trustedProxies } = config;
   const all = systemOperations({
     database,

@@ -14,7 +14,15 @@ test("lists: a list is created, read, changed and deleted, and each change is in
   const tenant = await newTenant();
   const made = await tenant.call("POST", "/lists", { body: office });
   expect(made.status).toBe(201);
-  const expected = { ...office, label: "Organic", entries: 0, hits_7d: 0, used_by: [], created_by: tenant.clientId };
+  const expected = {
+    ...office,
+    label: "Organic",
+    entries: 0,
+    hits_7d: 0,
+    used_by: [],
+    is_in_policy: false,
+    created_by: tenant.clientId,
+  };
   expect(made.json.data).toMatchObject(expected);
   expect((await tenant.call("GET", "/lists/office")).json.data).toEqual(made.json.data);
   expect((await tenant.call("GET", "/lists")).json.data).toEqual({ lists: [made.json.data] });

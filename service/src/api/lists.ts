@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { appendEvents } from "../db/events.ts";
 import type { Queryable } from "../db/postgres/database.ts";
+import { findPolicy } from "../db/policies.ts";
 import { countHits } from "../db/rule-report.ts";
 import { listRules, lockSettings } from "../db/rules.ts";
 import { deleteList, findList, insertList, listLists, raiseListsRevision, saveList, type ListRow } from "../db/value-lists.ts";
@@ -36,10 +37,22 @@ export function listEvent(
   return { type, occurred_at: now, actor: caller.actor, resource, ...(data && { data }) };
 }
 
-// Returns the names of the rules that use each list, by the list's name. An expression that no longer compiles uses none.
-async function findUses(database: Queryable, tenantId: string): Promise<(name: string) => string[]> {
+type Uses = Pick<List, "used_by" | "is_in_policy">;
+
+// Returns what uses each list, by the list's name. An expression that no longer compiles uses none.
+async function findUses(database: Queryable, tenantId: string): Promise<(name: string) => Uses> {
   const rules = (await listRules(database, tenantId)).map(({ rule_id, expression }) => ({ rule_id, reads: readsOf(expression) }));
-  return (name) => rules.filter(({ reads }) => reads.includes(readOfList(name))).map(({ rule_id }) => rule_id);
+  const { rows } = await findPolicy(database, tenantId);
+  return (name) => ({
+    used_by: rules.filter(({ reads }) => reads.includes(readOfList(name))).map(({ rule_id }) => rule_id),
+    is_in_policy: rows.some(({ lists }) => lists?.includes(name)),
+  });
+}
+
+function useWords({ used_by: rules, is_in_policy: isInPolicy }: Uses): string | null {
+  const words = rules.length === 0 ? [] : [`the ${rules.length === 1 ? "rule" : "rules"} ${rules.join(", ")}`];
+  const users = isInPolicy ? [...words, "the policy"] : words;
+  return users.length === 0 ? null : `is used by ${users.join(" and ")}`;
 }
 
 function readsOf(expression: string): string[] {
@@ -62,7 +75,7 @@ async function measure(services: Services, tenantId: string, lists: ListRow[]): 
   return lists.map((list) => ({
     ...list,
     hits_7d: hitsOf({ rule_id: listRuleId(list.name), is_shadow: false }),
-    used_by: usesOf(list.name),
+    ...usesOf(list.name),
   }));
 }
 
@@ -101,7 +114,7 @@ async function create(services: Services, { caller, body }: Call<NewList>): Prom
     const { type, kind } = made;
     await appendEvents(tx, tenantId, [listEvent("list.created", made.name, { caller, now }, { type, kind })]);
   });
-  return dataReply({ ...made, entries: 0, hits_7d: 0, used_by: [] } satisfies List, 201);
+  return dataReply({ ...made, entries: 0, hits_7d: 0, used_by: [], is_in_policy: false } satisfies List, 201);
 }
 
 async function update(services: Services, call: Call<ListChange>): Promise<Reply> {
@@ -124,18 +137,15 @@ async function update(services: Services, call: Call<ListChange>): Promise<Reply
   return dataReply(await readMeasured(services, caller.tenant_id, name));
 }
 
-// The lock also keeps rules from changing, so no rule can start to use the list meanwhile.
+// The lock also keeps rules and the policy from changing, so they cannot start to use the list meanwhile.
 async function remove(services: Services, call: Call): Promise<Reply> {
   const { caller } = call;
   const now = services.now();
   await services.database.transaction(async (tx) => {
     await lockSettings(tx, caller.tenant_id, now);
     const { name } = await requireList(tx, call);
-    const uses = (await findUses(tx, caller.tenant_id))(name);
-    if (uses.length > 0)
-      throw invalid([
-        { field: "list_name", message: `is used by the ${uses.length === 1 ? "rule" : "rules"} ${uses.join(", ")}` },
-      ]);
+    const message = useWords((await findUses(tx, caller.tenant_id))(name));
+    if (message !== null) throw invalid([{ field: "list_name", message }]);
     await deleteList(tx, caller.tenant_id, name);
     await appendEvents(tx, caller.tenant_id, [listEvent("list.deleted", name, { caller, now })]);
   });
@@ -212,7 +222,8 @@ export const listOperations: Operation[] = [
     scope: "manage:lists",
     tag: "Lists",
     summary: "Delete a list",
-    description: "With all its entries. A list that a rule uses cannot be deleted: 422, and the message names the rules.",
+    description:
+      "With all its entries. A list that a rule or the policy uses cannot be deleted: 422, and the message says what uses it.",
     success: { status: 204, description: "The list is deleted" },
     problems: ["bad-request", "item-not-found", "validation-error", "transaction-contended"],
     handle: remove,

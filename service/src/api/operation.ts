@@ -46,7 +46,7 @@ export type Services = {
   budgetCases: BudgetCases;
 };
 
-export type AskedAssessment = NewAssessment & { deadlineMs: number; otherwise: PolicyAction };
+type AskedAssessment = NewAssessment & { deadlineMs: number; otherwise: PolicyAction };
 
 export type Audit = (what: string, about: Record<string, unknown>) => void;
 

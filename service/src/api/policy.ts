@@ -10,7 +10,9 @@ import {
   listPolicyVersions,
   type SituationCount,
 } from "../db/policies.ts";
+import type { Queryable } from "../db/postgres/database.ts";
 import { findRuleVersions, lockSettings } from "../db/rules.ts";
+import { listLists } from "../db/value-lists.ts";
 import { evidenceLabels } from "../detection/policy-labels.ts";
 import type { Label } from "../domain/finding.ts";
 import { momentOf as modelMomentOf } from "../domain/moment.ts";
@@ -47,18 +49,23 @@ async function versions({ database }: Services, { caller }: Call): Promise<Reply
   return dataReply({ versions: await listPolicyVersions(database, caller.tenant_id, versionsMax) });
 }
 
-function refuseFaults(policy: PolicyDefinition): void {
-  const faults = policyFaults(policy);
+async function refuseFaults(database: Queryable, tenantId: string, policy: PolicyDefinition): Promise<void> {
+  const named = policy.rows.flatMap((row) => row.lists ?? []);
+  const lists = named.length === 0 ? [] : await listLists(database, tenantId);
+  const faults = policyFaults(
+    policy,
+    lists.map(({ name }) => name),
+  );
   if (faults.length > 0) throw invalid(faults);
 }
 
 async function update(services: Services, { caller, body }: Call<PolicyChange>): Promise<Reply> {
   // Otherwise a caller without the scope could quarantine accounts through the policy.
   if (body.rows.some((row) => row.set_quarantined)) requireReach(caller, ["update:enduseraccount"]);
-  refuseFaults(body);
   const now = services.now();
   return services.database.transaction(async (tx) => {
     await lockSettings(tx, caller.tenant_id, now);
+    await refuseFaults(tx, caller.tenant_id, body);
     const found = await findPolicy(tx, caller.tenant_id);
     const changed = changePolicy(found, body, { name: caller.actor, now });
     if (changed === found) return dataReply(found);
@@ -72,7 +79,7 @@ async function update(services: Services, { caller, body }: Call<PolicyChange>):
 }
 
 async function attempt(services: Services, { caller, body }: Call<PolicyDefinition>): Promise<Reply> {
-  refuseFaults(body);
+  await refuseFaults(services.database, caller.tenant_id, body);
   const until = services.now();
   const { from, counts } = await countRecent(services, caller.tenant_id, until);
   const labelOf = await ruleLabels(services, caller.tenant_id, counts);
@@ -161,7 +168,7 @@ export const policyOperations: Operation[] = [
     tag,
     summary: "Change the policy",
     description:
-      "Replaces the policy. A row that can never match is rejected. A policy with `set_quarantined` also requires the scope `update:enduseraccount`. Activity that was already answered keeps its answer.",
+      "Replaces the policy. A row that can never match is rejected, and so is a name that no list has. A policy with `set_quarantined` also requires the scope `update:enduseraccount`. Activity that was already answered keeps its answer.",
     body: PolicyChange,
     success: { status: 200, description: "The policy after the change", schema: Policy },
     problems: ["bad-request", "item-version-conflict", "transaction-contended"],

@@ -109,21 +109,15 @@ function makeFinding(verdict: Verdict, { activity, at, context, source }: Observ
   };
 }
 
-// The reasons and labels of a verdict, whether or not it is strong enough for a case.
-export function evidenceOf(
-  verdict: Verdict,
-  { activity, context }: Observed,
-  nowMs: number,
-): { reasons: Reason[]; labels: Label[] } {
+// The reasons of a verdict, whether or not it is strong enough for a case.
+export function reasonsFor(verdict: Verdict, { activity, context }: Observed, nowMs: number): Reason[] {
   const report = scoreReport(activity, nowMs);
   if (report) {
     const { fraud_reason: name, fraud_reason_description: sentence } = report.explanation;
-    return { reasons: [{ name, sentence, weight: reportWeight }], labels: [report.label] };
+    return [{ name, sentence, weight: reportWeight }];
   }
   const rules = verdict.fired.toSorted((a, b) => b.rule.weight - a.rule.weight);
-  const reasons = reasonsOf(verdict, rules, context);
-  const labels = new Set<Label>([heaviestLabel(verdict), ...rules.map(({ rule }) => rule.label)]);
-  return { reasons, labels: reasons.length === 0 ? [] : [...labels] };
+  return reasonsOf(verdict, rules, context);
 }
 
 type Reason = { name: string; sentence: string; weight: number };

@@ -36,7 +36,7 @@ const Reason = Type.Object(
   },
   { additionalProperties: false, $id: "AssessmentReason" },
 );
-export type Reason = Static<typeof Reason>;
+type Reason = Static<typeof Reason>;
 
 export const Assessment = Type.Object(
   {

@@ -105,6 +105,7 @@ export const List = Type.Object(
     entries: Type.Integer({ description: "Entries that have expired count until they are deleted, 30 days later." }),
     hits_7d: Type.Integer({ description: "Activities that hit the list today and on the 6 days before, in UTC." }),
     used_by: Type.Array(Type.String(), { description: "The rules that use the list. A list in use cannot be deleted." }),
+    is_in_policy: Type.Boolean({ description: "Whether the policy uses the list. Then it cannot be deleted either." }),
     created_at: Time,
     created_by: Type.String(),
     updated_at: Time,
@@ -113,7 +114,7 @@ export const List = Type.Object(
   { additionalProperties: false, $id: "List" },
 );
 export type List = Static<typeof List>;
-export type StoredList = Omit<List, "entries" | "hits_7d" | "used_by">;
+export type StoredList = Omit<List, "entries" | "hits_7d" | "used_by" | "is_in_policy">;
 
 export const NewEntry = Type.Object(
   {

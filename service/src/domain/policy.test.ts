@@ -50,6 +50,7 @@ test("actionOf: a blocked account is blocked, also in shadow and if a row allows
 
 test.each<[string, PolicyRow[], string[]]>([
   ["a label twice", [{ labels: ["Bot", "Organic", "Bot"], action: "BLOCK" }], ["rows[0].labels[2]"]],
+  ["a name that no list has", [{ lists: ["vip", "nobody"], action: "BLOCK" }], ["rows[0].lists[1]"]],
   ["the highest score below the lowest", [{ min_score: 4, max_score: 3, action: "BLOCK" }], ["rows[0].max_score"]],
   ["a row after one that matches everything", [{ action: "ALLOW" }, { min_score: 5, action: "BLOCK" }], ["rows[1]"]],
   [
@@ -71,16 +72,21 @@ test.each<[string, PolicyRow[], string[]]>([
     ["rows[1]"],
   ],
 ])("policyFaults: rejects %s", (_what, rows, fields) => {
-  expect(policyFaults({ rows }).map(({ field }) => field)).toEqual(fields);
+  expect(policyFaults({ rows }, ["vip", "watched"]).map(({ field }) => field)).toEqual(fields);
 });
 
 test("policyFaults: accepts rows that some situation reaches", () => {
-  expect(policyFaults(defaultPolicy)).toEqual([]);
+  expect(policyFaults(defaultPolicy, [])).toEqual([]);
   const rows: PolicyRow[] = [
     { labels: ["Bot"], action: "BLOCK" },
     { lists: ["vip"], action: "ALLOW" },
     { labels: ["Bot", "Organic"], lists: ["vip", "watched"], action: "CHALLENGE" },
     { min_score: 3, action: "CHALLENGE" },
   ];
-  expect(policyFaults({ rows })).toEqual([]);
+  expect(policyFaults({ rows }, ["vip", "watched"])).toEqual([]);
+  const message = "is not the name of a list";
+  expect(policyFaults({ rows }, ["watched"])).toEqual([
+    { field: "rows[1].lists[0]", message },
+    { field: "rows[2].lists[0]", message },
+  ]);
 });

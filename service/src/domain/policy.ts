@@ -11,7 +11,7 @@ const typesByMoment = {
   payment: ["payment", "transfer"],
 } as const;
 
-export const moments = ["login", "signup", "change", "payment", "other"] as const;
+const moments = ["login", "signup", "change", "payment", "other"] as const;
 export type Moment = (typeof moments)[number];
 
 const momentByType = new Map<string, Moment>(
@@ -150,9 +150,13 @@ function isMatch(row: PolicyRow, { moment, score, labels: found, lists }: Condit
   );
 }
 
-// Rejects rows that can never match, because their author believes that they do something.
-export function policyFaults({ rows }: Pick<PolicyDefinition, "rows">): FieldError[] {
+// Rejects rows that can never match, because their author believes that they do something. `lists` are the names of all lists.
+export function policyFaults({ rows }: Pick<PolicyDefinition, "rows">, lists: readonly string[]): FieldError[] {
   return rows.flatMap((row, index): FieldError[] => {
+    const unknown = (row.lists ?? []).flatMap((name, place) =>
+      lists.includes(name) ? [] : [{ field: `rows[${index}].lists[${place}]`, message: "is not the name of a list" }],
+    );
+    if (unknown.length > 0) return unknown;
     const { min_score: least = 1, max_score: most = 5 } = row;
     const repeated = repeatedIn(row).map((field) => ({ field: `rows[${index}].${field}`, message: "appears more than once" }));
     if (repeated.length > 0) return repeated;

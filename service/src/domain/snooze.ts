@@ -6,14 +6,14 @@ import type { FieldError } from "./failure.ts";
 import { Time, Uuid } from "./field.ts";
 import type { Occurrence } from "./finding.ts";
 
-export const snoozeScopes = ["account", "device", "address", "payee"] as const;
+const snoozeScopes = ["account", "device", "address", "payee"] as const;
 export type SnoozeScope = (typeof snoozeScopes)[number];
 
-export const snoozeDaysMax = 90;
+const snoozeDaysMax = 90;
 // Active snoozes of a tenant.
 export const snoozesMax = 1_000;
 // Devices, addresses or payees that one close makes quiet.
-export const snoozedValuesMax = 10;
+const snoozedValuesMax = 10;
 // A snooze covers evidence of up to this many times the size that was judged: the amount of a payment, or the accounts of an attack.
 const growthMax = 2;
 
@@ -33,7 +33,7 @@ export const SnoozeRequest = Type.Object(
 );
 export type SnoozeRequest = Static<typeof SnoozeRequest>;
 
-export const endings = ["expired", "stronger_evidence", "reported", "confirmed_fraud", "reopened", "by_hand"] as const;
+const endings = ["expired", "stronger_evidence", "reported", "confirmed_fraud", "reopened", "by_hand"] as const;
 export type Ending = (typeof endings)[number];
 
 export const Snooze = Type.Object(

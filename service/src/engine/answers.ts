@@ -3,9 +3,10 @@ import type { Flags } from "../db/accounts.ts";
 import type { Assessment } from "../domain/assessment.ts";
 import { decidedEvent } from "../domain/assessment.ts";
 import type { DomainEvent } from "../domain/event.ts";
-import { actionOf, momentOf, type PolicyDefinition } from "../domain/policy.ts";
+import { actionOf, type PolicyDefinition } from "../domain/policy.ts";
 import type { Batch, CaseWork } from "./cases.ts";
 import type { Judged } from "./judging.ts";
+import { situationOf } from "./policy.ts";
 
 type Given = {
   flags: ReadonlyMap<string, Flags>;
@@ -23,9 +24,7 @@ export function answerTo(
   const { activity, score, evidence } = judged;
   const { prediction_id, website_account_id: account } = activity;
   if (prediction_id === undefined || !evidence) return null;
-  const lists = listsIn(judged.decision);
-  const isBlocked = flags.get(account ?? "")?.is_blocked ?? false;
-  const { action, would_be } = actionOf(policy, { moment: momentOf(activity), score, labels: evidence.labels, lists, isBlocked });
+  const { action, would_be } = actionOf(policy, situationOf(judged, flags.get(account ?? "")));
   return {
     activity_id: activity.activity_id,
     prediction_id,
@@ -41,17 +40,10 @@ export function answerTo(
       contribution: Math.round(weight * 1000) / 1000,
     })),
     case_id: caseOf(judged),
-    lists,
+    lists: [...judged.lists],
     took_ms: Math.max(0, Date.parse(now) - Date.parse(activity.received_at)),
     is_stored: true,
   };
-}
-
-// The names of the lists that the activity hit, as the decision stores them.
-function listsIn(decision: string): string[] {
-  if (!decision.includes('"b":[')) return [];
-  const { b: [, ...names] = [0] } = JSON.parse(decision) as { b?: [revision: number, ...names: string[]] };
-  return names;
 }
 
 type Decided = {

@@ -41,7 +41,7 @@ type AssessorOptions = {
   onAnswer?: (kind: AnswerKind) => void;
 };
 // Where an answer comes from, for the operator's metrics.
-export type AnswerKind = Assessment["verdict_from"] | "replay" | "not_stored";
+type AnswerKind = Assessment["verdict_from"] | "replay" | "not_stored";
 
 export type Asked = NewAssessment & { deadlineMs: number; otherwise: PolicyAction };
 // `isReplay`: the answer was given before.

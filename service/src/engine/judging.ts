@@ -1,7 +1,7 @@
 import type { RuleHits, RuleSubject } from "../db/rules.ts";
 import { allowedLead } from "../detection/allowing.ts";
 import { observe } from "../detection/features.ts";
-import { evidenceOf, findingsOf, type Found } from "../detection/finding.ts";
+import { reasonsFor, findingsOf, type Found } from "../detection/finding.ts";
 import { leadsOf, type Lead, type Observed } from "../detection/leads.ts";
 import { listRuleId } from "../detection/list-rules.ts";
 import { listedEvent } from "../detection/listed-event.ts";
@@ -33,6 +33,8 @@ export type Judged = {
   // The labels of the evidence, and whether it is evidence about the activity's account. A policy reads both.
   labels: Label[];
   isOfAccount: boolean;
+  // The names of the lists that the activity hit.
+  lists: readonly string[];
   hits: Hit[];
   // How often lists were hit, by day.
   listHits: RuleHits[];
@@ -40,7 +42,7 @@ export type Judged = {
   // Set if the sender waits for the verdict.
   evidence?: Evidence;
 };
-export type Evidence = { logOdds: number } & ReturnType<typeof evidenceOf>;
+type Evidence = { logOdds: number; reasons: ReturnType<typeof reasonsFor> };
 type Hit = Omit<RuleSubject, "hits"> & { day: string };
 
 // An event that is suspicious enough for a case, or whose rules may be quiet. Its judgement waits for the outcomes of look-alikes and
@@ -100,11 +102,12 @@ export function judgeOne(
       decision: decisionText(verdict, context, decided),
       labels: report ? [report.finding.label] : labelsOf(decided),
       isOfAccount: (report ?? strongest)?.account !== null,
+      lists: context.lists ? [...context.lists.names] : noLists,
       hits: hitsOf(verdict, observed, { campaigns, leads }),
       listHits: listHitsOf(observed),
       found,
       ...(activity.prediction_id !== undefined && {
-        evidence: { logOdds: decided.logOdds, ...evidenceOf(decided, observed, nowMs) },
+        evidence: { logOdds: decided.logOdds, reasons: reasonsFor(decided, observed, nowMs) },
       }),
     };
   };
@@ -126,6 +129,7 @@ function isOf(id: string): (each: { rule_id: string }) => boolean {
   return ({ rule_id }) => rule_id === id;
 }
 
+const noLists: readonly string[] = [];
 const noCampaigns: ReadonlyMap<string, Campaign> = new Map();
 
 // If a lead was lowered by an allow list, the decision shows that one, unless another has a higher score.

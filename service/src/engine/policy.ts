@@ -32,9 +32,10 @@ export async function quarantineByPolicy(
   }));
 }
 
-export function situationOf(judged: Judged, { is_blocked: isBlocked }: Pick<Flags, "is_blocked">): Situation {
-  const { activity, score, labels } = judged;
-  return { moment: momentOf(activity), score, labels, lists: [], isBlocked };
+// An account without flags is not blocked.
+export function situationOf(judged: Judged, flags?: Pick<Flags, "is_blocked">): Situation {
+  const { activity, score, labels, lists } = judged;
+  return { moment: momentOf(activity), score, labels, lists, isBlocked: flags?.is_blocked ?? false };
 }
 
 // Returns the account that the activity may accuse. Anybody can make a log-in fail, and anybody can send what a page claims. If the

@@ -34,6 +34,7 @@ export function ListPanel({ list, onDeleted }: { list: List; onDeleted: () => vo
           <p>
             In rules: <code className="font-mono text-xs text-ink">{lookupOf(list)}</code>
             {list.used_by.length > 0 && ` · used by ${list.used_by.join(", ")}`}
+            {list.is_in_policy && " · in the policy"}
           </p>
         </div>
         <div className="flex flex-wrap items-center gap-2">
