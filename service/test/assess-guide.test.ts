@@ -127,7 +127,7 @@ test("guide: nginx asks the gate, passes requests on, and shows blocked accounts
   };
   await block(tenant, "bob");
   await expectSoon(() => ask("ada", "bob"), [200, "the application"]);
-  expect(await ask("bob", "ada")).toEqual([403, "Please contact us.\n"]);
+  await eventually(async () => expect(await ask("bob", "ada")).toEqual([403, "Please contact us.\n"]));
 });
 
 test("guide: the shown answer has the documented form", () => {
