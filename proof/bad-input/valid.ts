@@ -14,6 +14,7 @@ const meant: Record<string, unknown> = {
   currency: "EUR",
   bin: "411111",
   last4: "1111",
+  lists: "in_policies",
 };
 
 // A body with every member of its schema: the document's example, with values of the right type for what it omits.

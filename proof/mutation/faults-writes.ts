@@ -89,7 +89,7 @@ export const writeFaults: Fault[] = [
     [
       "a stale version is accepted",
       "changeStatus",
-      /if \(.*\) throw versionConflict\(\w+\);/,
+      /if \(.*\) throw versionConflict\(.*\);/,
       "",
       "service/test/case-update.test.ts",
     ],

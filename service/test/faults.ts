@@ -9,6 +9,7 @@ import { insertDecided, makeRule, makeTraces } from "./decided.ts";
 import { makeList } from "./lists-lab.ts";
 import { TestTenant, send, type Answer } from "./harness.ts";
 import { makeOthers } from "./people.ts";
+import { storeSnooze } from "./stored-snooze.ts";
 
 // A tenant with one open case, and everything a request needs to be valid, or invalid in exactly one way.
 export type World = {
@@ -16,8 +17,8 @@ export type World = {
   other: TestTenant;
   caseId: string;
   account: string;
-  // The other ids a path may contain: a rule, a list, a finished backtest, a model, a decision, a webhook, a user, a client, a session, a
-  // device, an address.
+  // The other ids a path may contain: a rule, a list, a finished backtest, a model, a decision, a webhook, a user, a client, a
+  // session, a device, an address, a snooze.
   ids: Record<
     | "rule_id"
     | "list_name"
@@ -29,7 +30,8 @@ export type World = {
     | "client_id"
     | "session_id"
     | "device_id"
-    | "ip",
+    | "ip"
+    | "snooze_id",
     string
   >;
   expiredToken: string;
@@ -59,6 +61,7 @@ async function makeIds(tenant: TestTenant): Promise<World["ids"]> {
   await insertDecided(tenant, [{ prediction_id }]);
   const webhook_id = await makeWebhook(tenant);
   const model_id = await insertTestModel(tenant, { state: "RETIRED" });
+  const snooze_id = await storeSnooze(tenant.service.database, tenant.tenantId, `account-${randomUUID()}`);
   return {
     rule_id,
     list_name,
@@ -66,6 +69,7 @@ async function makeIds(tenant: TestTenant): Promise<World["ids"]> {
     model_id,
     prediction_id,
     webhook_id,
+    snooze_id,
     ...(await makeOthers(tenant)),
     ...(await makeTraces(tenant)),
   };
@@ -97,6 +101,7 @@ export function absentParams(): Draft["params"] {
     list_name: newRuleId(),
     model_id: randomUUID().replaceAll("-", "").repeat(2),
     webhook_id: randomUUID(),
+    snooze_id: randomUUID(),
   };
 }
 

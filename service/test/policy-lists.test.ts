@@ -50,7 +50,7 @@ test("policy: a list that the policy uses says so, and cannot be deleted", async
 test("policy: a name that no list has is a 422 that names the field, and nothing is stored", async () => {
   const tenant = await TestTenant.create(service.current);
   await makeList(tenant, watched);
-  const rows: PolicyRow[] = [row, { lists: ["watched", "Watched"], action: "BLOCK" }];
+  const rows: PolicyRow[] = [row, { lists: ["watched", "nobody"], action: "BLOCK" }];
   const tried = await tenant.call("POST", "/policy/try-out", { body: { mode: "on", rows } });
   for (const answer of [await put(tenant, rows), tried]) {
     const problem = expectProblem(answer, 422, "validation-error");

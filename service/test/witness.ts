@@ -216,6 +216,8 @@ export const alsoUnprovokable: Record<string, FailureCode[]> = {
   createIdentitySecret: ["bad-request", "item-not-found"],
   listRules: ["bad-request"],
   listLists: ["bad-request"],
+  getPolicy: ["bad-request"],
+  listPolicyVersions: ["bad-request"],
   listFeatures: ["bad-request"],
   getCaseCounts: ["bad-request"],
   listBacktests: ["bad-request"],

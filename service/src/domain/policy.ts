@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import { versionConflict, type FieldError } from "./failure.ts";
 import { Time, notBefore } from "./field.ts";
 import { Score, labels, type Label } from "./finding.ts";
+import { listNamePattern } from "./list.ts";
 
 // The moments at which a tenant's server asks what to do. Every other type of activity is `other`.
 const typesByMoment = {
@@ -49,7 +50,7 @@ const PolicyRow = Type.Object(
       }),
     ),
     lists: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      Type.Array(Type.String({ pattern: listNamePattern }), {
         minItems: 1,
         maxItems: listsMax,
         description: "The activity is on one of these lists. Without it, any lists, or none.",
