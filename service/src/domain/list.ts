@@ -71,7 +71,7 @@ const ListName = Type.String({
 });
 const Kind = Type.Enum([...listKinds], {
   description:
-    "`allow`: activity that hits the list gets score 1, unless it is a fraud report or also hits a block list. `block`: score 5. `watch`: the case says so. `custom`: only rules use it.",
+    "`allow`: activity that hits the list gets score 1, unless it is a fraud report or also hits a block list. `block`: score 5. `watch`: the case says so. `custom`: only rules and the policy use it.",
 });
 const Label = Type.Enum([...labels], { description: "The label of cases that a block list opens." });
 const Description = Type.String({ maxLength: 500 });
