@@ -247,6 +247,8 @@ test("PUT thresholds 200: creates the next version, which the engine sees at its
   expect(await findDetection(database, tenant.tenantId)).toEqual({
     models_revision: 0,
     lists_revision: 0,
+    policy_version: 1,
+    snoozed_until: null,
     revision: before + 1,
     thresholds: wanted,
   });
