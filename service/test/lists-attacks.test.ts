@@ -197,7 +197,7 @@ test("changes: an engine that reads only changes sees the same as one that start
   await tenant.end();
 
   async function apply(change: Change): Promise<void> {
-    if (change.does === "sync") return void (await current(kept));
+    if (change.does === "sync") return void (await Promise.all([current(kept), current(kept)]));
     if (change.does === "make") {
       if (!made.has(change.name)) await storeList(tenant, { name: change.name, type: change.type, kind: "watch" }, []);
       made.set(change.name, made.get(change.name) ?? change.type);
@@ -218,4 +218,16 @@ test("changes: an engine that reads only changes sees the same as one that start
       } else await deleteEntries(tx, tenantId, { list_name: change.name, keys: change.values });
     });
   }
+});
+
+test("changes: if the engine and a judgement at a deadline want the lists at the same time, they are read once", async () => {
+  const tenant = await DetectionTenant.create();
+  const { database, tenantId } = tenant;
+  await storeList(tenant, list({}), ["phone"]);
+  const { lists_revision } = await findDetection(database, tenantId);
+  const sets = new ListSets();
+  const [first, ...others] = await Promise.all([1, 2, 3].map(() => sets.current(database, tenantId, lists_revision)));
+  expect(first?.isEmpty).toBe(false);
+  for (const other of others) expect(other).toBe(first);
+  await tenant.end();
 });

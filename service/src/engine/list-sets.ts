@@ -14,6 +14,8 @@ type Known = { lists: Lists; syncedMs: number; read: number };
 // the next batch.
 export class ListSets {
   readonly #known = new Map<string, Known>();
+  // The engine and a judgement at a deadline may want the same lists at the same time. Only one of them reads.
+  readonly #reading = new Map<string, Promise<unknown>>();
   readonly #nowMs: () => number;
 
   constructor(nowMs: () => number = () => Date.now()) {
@@ -23,8 +25,13 @@ export class ListSets {
   // Returns undefined for a tenant without lists. Tenants that never had one have the revision 0.
   async current(tx: Queryable, tenantId: string, revision: number): Promise<Lists | undefined> {
     if (revision === 0) return undefined;
+    for (let other = this.#reading.get(tenantId); other; other = this.#reading.get(tenantId)) await other.catch(() => {});
     const known = this.#usable(tenantId);
-    if (known.lists.revision !== revision) await this.#read(tx, tenantId, known, revision);
+    if (known.lists.revision !== revision) {
+      const reading = this.#read(tx, tenantId, known, revision).finally(() => this.#reading.delete(tenantId));
+      this.#reading.set(tenantId, reading);
+      await reading;
+    }
     known.syncedMs = this.#nowMs();
     // The tenant that was used last is dropped last.
     this.#known.delete(tenantId);
