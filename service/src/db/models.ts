@@ -1,4 +1,4 @@
-import type { Figures, Model, StateChange } from "../domain/model.ts";
+import { releasedByDefault, type Figures, type Model, type StateChange } from "../domain/model.ts";
 import type { Moment } from "../domain/label.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
@@ -106,11 +106,11 @@ export async function listServing(tx: Queryable, tenantId: string): Promise<Serv
 }
 
 export async function findReleasedRules(tx: Queryable, tenantId: string): Promise<string[]> {
-  const [row] = await tx.query<{ released_rules: string[] }>(sql`
+  const [row] = await tx.query<{ released_rules: string[] | null }>(sql`
     select released_rules
     from detection_settings
     where tenant_id = ${tenantId}`);
-  return row?.released_rules ?? [];
+  return row?.released_rules ?? [...releasedByDefault];
 }
 
 // The caller has locked the tenant's settings. Retirements are written first, because a moment can have only one champion.

@@ -1,13 +1,14 @@
 import { isOfSource, sourceOf, subjectOf, type RecordedActivity } from "../domain/activity.ts";
 import type { Campaign } from "../domain/campaign.ts";
 import { memberStateOf, type Member } from "../domain/member.ts";
-import type { Origin } from "../domain/rule.ts";
+import type { Origin, Thresholds } from "../domain/rule.ts";
 import type { Source } from "../domain/source.ts";
 import { instrumentSubject, payeeSubject } from "../domain/subject.ts";
 import { ringSize } from "./catalogue.ts";
 import { rounded, valueOf } from "./contributor.ts";
+import { leastFor } from "./model/serving.ts";
 import { isValue } from "./scene.ts";
-import { scoreOf, sumOfWeights, type ActiveRule, type Verdict } from "./score.ts";
+import { scoreOf, sumOfWeights, type ActiveRule, type RatedByModel, type Verdict } from "./score.ts";
 import type { RuleContext } from "./vector.ts";
 
 export type Observed = Origin & {
@@ -56,9 +57,8 @@ export function leadsOf(verdict: Verdict, observed: Observed): Lead[] {
   if (!isOfSource(activity)) return [...ownLeads(verdict, observed), ...moneyLeads(verdict, observed)];
   // If a model raises the score of a sign-up, its part counts only for the new account. If it lowers the score, it counts for
   // every subject.
-  const isLowered = (verdict.model?.part ?? 0) < 0;
-  const ofAccount = partOf(verdict, (active) => account !== null && isOfAccount(active), account !== null || isLowered);
-  const isRatedSource = account === null || isLowered;
+  const ofAccount = partOf(verdict, (active) => account !== null && isOfAccount(active), account !== null || isLowered(verdict));
+  const isRatedSource = account === null || isLowered(verdict);
   const isOfItsSource = (active: ActiveRule) => (account === null || !isOfAccount(active)) && !isOfCampaign(active);
   const ofSource = partOf(verdict, isOfItsSource, isRatedSource);
   const own: Lead = { verdict: ofAccount, subject: subjectOf(activity), account, size: 0 };
@@ -128,7 +128,8 @@ function moneyLeads(verdict: Verdict, observed: Observed): Lead[] {
     const own = subject === null ? [] : verdict.fired.filter(isOneOf(kind));
     if (subject === null || own.length === 0) return [];
     const size = countedBy(own, kind, observed.context);
-    return [{ verdict: partOf(verdict, isOneOf(kind)), subject, account: null, size, ...memberOf(observed) }];
+    const lead = partOf(verdict, isOneOf(kind), isLowered(verdict));
+    return [{ verdict: lead, subject, account: null, size, ...memberOf(observed) }];
   });
 }
 
@@ -203,11 +204,17 @@ function amountIn({ activity, context }: Observed): number {
 
 function partOf(verdict: Verdict, isIncluded: (active: ActiveRule) => boolean, hasModel = false): Verdict {
   const fired = verdict.fired.filter(isIncluded);
-  const model = hasModel ? verdict.model : null;
   const rules = sumOfWeights(fired);
+  const model = hasModel && verdict.model ? modelOn(verdict.model, rules, verdict.thresholds) : null;
   const logOdds = model ? rounded(rules + model.part) : rules;
   const score = scoreOf(logOdds, verdict.thresholds, verdict.source);
   return { ...verdict, fired, ratio: null, ratioParts: [], model, logOdds, score };
+}
+
+// Fewer rules have a lower sum, so a model that may not lower a score has less room.
+function modelOn(model: RatedByModel, rules: number, thresholds: Thresholds): RatedByModel {
+  const least = model.isHeld ? leastFor(rules, thresholds) : undefined;
+  return least === undefined ? model : { ...model, part: Math.max(model.part, rounded(least - rules)) };
 }
 
 function withoutCampaigns(verdict: Verdict): Verdict {
@@ -216,9 +223,13 @@ function withoutCampaigns(verdict: Verdict): Verdict {
   return { ...verdict, fired, logOdds, score: scoreOf(logOdds, verdict.thresholds, verdict.source) };
 }
 
-// Whether the model raised the score.
+// Whether the model raised the log-odds.
 function isRaised({ model }: Verdict): boolean {
   return (model?.part ?? 0) > 0;
+}
+
+function isLowered({ model }: Verdict): boolean {
+  return (model?.part ?? 0) < 0;
 }
 
 export function ratioOf({ ratioParts }: Verdict): number {

@@ -102,6 +102,23 @@ test("model: what the model may not subtract because of a rule is shown as a sep
   ]);
 });
 
+test("model: lowers the score of a payee's case too, but only if its rule is released", () => {
+  const set = ruleSet(active({ rule_id: "payee", weight: 2.7, about: "payee" }), active({ rule_id: "own", weight: 1 }));
+  const observed = observedOf("payment");
+  const activity = { ...observed.activity, payee_id: "p-1" };
+  const ofPayee = (released: string[]) => {
+    const models = serving(lowering, { released });
+    const verdict = judgeBy(payment(), set, null, models);
+    const lead = leadsOf(verdict, { ...observed, activity }).find(({ subject }) => subject === "payee:p-1")?.verdict;
+    const { log_odds, recomputed } = explainedBy(decisionText(verdict, payment(), lead), models, set.rules);
+    expect([log_odds, recomputed.log_odds]).toEqual([lead?.logOdds, lead?.logOdds]);
+    return [lead?.logOdds, lead?.score];
+  };
+  expect(ofPayee(["payee", "own"])).toEqual([-1.3, 1]);
+  // The account's case has room for -0.8. Here there is room for -0.2 only.
+  expect(ofPayee(["payee"])).toEqual([2.5, 3]);
+});
+
 test("model: each moment has its own model, and no model rates what pages claim", () => {
   const { champions } = serving(raising);
   for (const moment of momentNames) {

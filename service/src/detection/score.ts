@@ -48,7 +48,8 @@ export type Verdict = {
   score: Score;
 };
 // `rules` is the sum of the rules and the ratio, to which the model adds its part.
-export type RatedByModel = { served: ServedModel; rules: number; part: number };
+// `isHeld`: it may not lower the score of the rules.
+export type RatedByModel = { served: ServedModel; rules: number; part: number; isHeld: boolean };
 // The id under which outcomes of a model's findings are recorded. It cannot be a rule's id, because those have no dot.
 export function modelRecordId({ served }: RatedByModel): string {
   return `model.${served.moment}`;
@@ -137,7 +138,7 @@ function rateByModels(
     return mayLower ? thousandths(part) : heldPart(part, rules, thresholds);
   };
   return {
-    model: champion ? { served: champion, rules, part: partOf(champion) } : null,
+    model: champion ? { served: champion, rules, part: partOf(champion), isHeld: !mayLower } : null,
     challenger: challenger ? { shortId: challenger.shortId, logOdds: rounded(rules + partOf(challenger)) } : null,
   };
 }
@@ -202,7 +203,7 @@ export function decisionText(verdict: Verdict, context: RuleContext, decided: Ve
     ...(fired.length > 0 && { r: versionsOf(fired) }),
     ...(shadow.length > 0 && { s: versionsOf(shadow) }),
     ...(parts.length > 0 && { c: parts }),
-    ...(model && { m: [model.served.shortId, model.part] }),
+    ...(model && { m: [model.served.shortId, (decided.model ?? model).part] }),
     ...(challenger && { n: [challenger.shortId, challenger.logOdds] }),
     ...(!isWhole && { o: [model ? model.rules : rulesIn(verdict), elsewhere] }),
     ...(isListed && { b: [lists.revision, ...lists.names] }),

@@ -227,11 +227,16 @@ export const NewModelRun = Type.Object(
 );
 export type NewModelRun = Static<typeof NewModelRun>;
 
+// All that these default rules know comes from labels, and a model learns from the same labels in more detail. If it could not
+// lower their scores, all payments to a payee with known frauds would have the same score.
+export const releasedByDefault = ["instrument_known_fraud", "payee_known_fraud"] as const;
+
 export const ModelSettings = Type.Object(
   {
     released_rules: Type.Array(Type.String({ pattern: ruleIdPattern }), {
       maxItems: rulesMax,
-      description: "The rules whose scores a model may lower. Scores that other rules give are never lowered.",
+      description:
+        "The rules whose scores a model may lower. Scores that other rules give are never lowered. By default, these are the rules that know only labels: `instrument_known_fraud` and `payee_known_fraud`.",
     }),
   },
   { additionalProperties: false, $id: "ModelSettings" },

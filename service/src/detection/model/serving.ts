@@ -80,11 +80,16 @@ const halfOfRoom = 2;
 
 // Returns the part of a model that may not lower the score of the rules. Within that score it may still put one event before
 // another. Otherwise all events for which the same rule fired would have the same log-odds.
-export function heldPart(part: number, rules: number, { score_2, score_3, score_4, score_5 }: Thresholds): number {
-  const least = [score_5, score_4, score_3, score_2].find((threshold) => rules >= threshold);
+export function heldPart(part: number, rules: number, thresholds: Thresholds): number {
+  const least = leastFor(rules, thresholds);
   if (part >= 0 || least === undefined) return thousandths(part);
   // Rounded up, so that the sum does not fall below the threshold.
   return Math.ceil(((rules - least) * 1000 * part) / (halfOfRoom - part)) / 1000 || 0;
+}
+
+// The threshold of the score that the rules give, or undefined for score 1.
+export function leastFor(rules: number, { score_2, score_3, score_4, score_5 }: Thresholds): number | undefined {
+  return [score_5, score_4, score_3, score_2].find((threshold) => rules >= threshold);
 }
 
 export type ModelPart = [name: string, logOdds: number];
