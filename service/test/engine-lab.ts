@@ -135,7 +135,9 @@ export async function snapshot({ database }: Lab, tenantId: string): Promise<Rec
     const columns = name === "cases" ? [...madeColumns, "document"] : madeColumns;
     const rows = await database.query<{ row: string }>(statement(text, [tenantId, columns]));
     all[name] = rows
-      .map(({ row }) => row.replace(/("resource_id": )"[0-9a-f-]{36}"/, '$1"made"').replace(/,?\\"place\\":\d+/, ""))
+      .map(({ row }) =>
+        row.replace(/("resource_id": )"[0-9a-f-]{36}"/, '$1"made"').replace(/\\"place\\":\d+,|,?\\"place\\":\d+/, ""),
+      )
       .toSorted();
   }
   const cases = await database.query<{ document: string }>(sql`select document from cases where tenant_id = ${tenantId}`);

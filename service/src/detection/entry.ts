@@ -17,7 +17,10 @@ export function observeEntry(context: RuleContext, { event, mailbox, look, subne
     if (!shared) continue;
     // If the event adds no account, the entity is not saved.
     if (isNew && id !== undefined) {
-      shared.facts.first = shared.facts.fresh === 0 ? event.at : Math.min(shared.facts.first, event.at);
+      // An earlier event of the same batch may have made the entity without adding an account. What is stored must not depend on
+      // how events are divided into batches.
+      if (shared.facts.fresh === 0) Object.assign(shared.facts, { first: event.at, last: event.at });
+      shared.facts.first = Math.min(shared.facts.first, event.at);
       addNew(shared, { at: event.at, account: ringHash(id, ringKey) });
     }
     Object.assign(valuesToSet(context, group), newcomers(shared, event.at));
