@@ -86,9 +86,14 @@ test("GET compare: returns both models, or all champions and challengers; 404 fo
 
 test("PUT model settings 200: stores the released rules once, with an event", async () => {
   const tenant = await TestTenant.create(service.current);
+  expect(await data(tenant, "GET", "/models")).toMatchObject({
+    settings: { released_rules: ["instrument_known_fraud", "payee_known_fraud"] },
+  });
   for (let times = 0; times < 2; times++) await data(tenant, "PUT", "/models/settings", { released_rules: ["b", "a", "b"] });
   expect(await data(tenant, "GET", "/models")).toMatchObject({ settings: { released_rules: ["a", "b"] } });
   expect(await typesOf(tenant)).toEqual([["model.settings_updated", tenant.clientId]]);
+  await data(tenant, "PUT", "/models/settings", { released_rules: [] });
+  expect(await data(tenant, "GET", "/models")).toMatchObject({ settings: { released_rules: [] } });
 });
 
 // A challenger's ratings and the ratings that decided, for payments whose frauds are known.
