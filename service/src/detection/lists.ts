@@ -26,10 +26,11 @@ export class Lists {
 
   // Sets which lists there are. The entries of known lists of the same type stay.
   define(definitions: readonly ListFacts[]): void {
-    const names = new Set(definitions.map(({ name }) => name));
-    for (const name of this.#lists.keys()) if (!names.has(name)) this.#lists.delete(name);
+    const before = new Map(this.#lists);
+    // Filled again in the given order, so that every process names the lists of a hit in the same order.
+    this.#lists.clear();
     for (const each of definitions) {
-      const known = this.#lists.get(each.name);
+      const known = before.get(each.name);
       const matcher = known?.type === each.type ? known.matcher : matcherOf(each.type);
       this.#lists.set(each.name, { ...each, matcher });
     }
