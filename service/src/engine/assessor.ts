@@ -23,8 +23,7 @@ import type { Detector } from "./detect.ts";
 import { judgeSnapshot } from "./snapshot.ts";
 import type { Verdicts } from "./verdicts.ts";
 
-// The last part of the time before the deadline is for judging a snapshot and for storing its answer, which takes a commit. Both
-// are shares of the deadline, within limits.
+// These shares of the deadline, within limits, are for judging a snapshot and for storing its answer, which takes a commit.
 const snapshotShare = 0.4;
 const snapshotMs = { min: 10, max: 300 };
 const storeShare = 0.15;
@@ -48,8 +47,8 @@ export type Asked = NewAssessment & { deadlineMs: number; otherwise: PolicyActio
 // `isReplay`: the answer was already given to an earlier request.
 export type Answer = { reply: string; isReplay: boolean };
 
-// Answers assessments by their deadlines: with the engine's verdict, with a judgement of what is stored, or with the action that
-// the sender named for this case. An answer is stored before it is sent, unless the database does not respond in time.
+// Answers assessments by their deadlines: with the engine's verdict, with a judgement of what is stored, or with the sender's
+// `otherwise`. An answer is stored before it is sent, unless the database does not respond in time.
 export class Assessor {
   readonly #options: AssessorOptions;
   readonly #listener: Listener;
