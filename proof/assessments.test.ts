@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { assessments } from "./assessments.ts";
 import { proveShort } from "./prove.ts";
 
-test("proof of assessments: after kills, beside other processes and during stalls, each request has one verdict", async () => {
+test("proof of assessments: each request has one verdict after kills, with several processes, and during stalls", async () => {
   const figures = await proveShort(assessments);
   expect(figures["kill -9 during an assessment"]).toBe(6);
   expect(figures["cases that they opened"]).toBe(1);

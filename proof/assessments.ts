@@ -18,14 +18,14 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
     figures: {
       "kill -9 during an assessment": killed.kills,
       "different fail points": killed.points,
-      "answered before the kill, same verdict after it": killed.answeredBefore,
+      "answered before the kill, with the same verdict after it": killed.answeredBefore,
       "assessments with two APIs and two engines, each sent three times": beside.answers,
       "of them final": beside.final,
       "stalls of the database": stalled.stalls,
       "answers during them": stalled.answers,
-      "of them not stored, and said so": stalled.unstored,
+      "of them marked as not stored": stalled.unstored,
       "latest answer after its deadline, ms": stalled.latestMs,
-      "assessments of one account at once": crowded.assessments,
+      "simultaneous assessments of one account": crowded.assessments,
       "cases that they opened": crowded.cases,
     },
     violations: [killed, beside, stalled, crowded].flatMap(({ violations }) => violations),
@@ -36,6 +36,6 @@ export const assessments: Part = {
   name: "assessments",
   title: "Assessments",
   claim:
-    "The service is killed at every point of an assessment: while the activity is stored, while it is judged, between verdict and commit, and between commit and response. The same request again gives one verdict, and the activity is scored once. With two APIs and two engines, the same request gives the same answer everywhere. While the database is stopped, every assessment is answered by its deadline, and the answer says if the activity may not be stored. A thousand assessments of one account at once open one case.",
+    "The service is killed at every point of an assessment: while the activity is stored, while it is judged, between verdict and commit, and between commit and response. However often the request is repeated, there is one verdict, and the activity is scored once. With two APIs and two engines, the same request gets the same answer everywhere. While the database is paused, every assessment is answered by its deadline, and the answer says so if it is not stored. A thousand simultaneous assessments of one account open one case.",
   run,
 };

@@ -53,7 +53,7 @@ async function startLoad({ stand, closed }: Trial, signal: AbortSignal): Promise
     const { access_token: token } = JSON.parse(granted.text) as { access_token: string };
     for (const _each of [1, 2]) writers.push(writeOn({ port, tenant, token }, signal, closed));
   }
-  // The first backup must contain some events, also on a slow machine.
+  // The first backup must contain some events, even on a slow machine.
   while (closed.length < closesBefore) await Promise.race([sleep(50), ...writers]);
   return { service, writers };
 }

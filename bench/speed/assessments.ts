@@ -1,5 +1,5 @@
-// Measures how long an answer at log-in or checkout takes: on an idle service, with events in the background, and at the most that
-// the service can answer.
+// Measures how long an answer at log-in or checkout takes: on an idle service, with events in the background, and at the highest
+// rate that the service can sustain.
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,10 +12,10 @@ import { openStore, origin, startOn, type Store, type StoreService } from "./sto
 const seconds = { quick: 3, full: 30 };
 const backgroundRate = 3_000;
 const accounts = 5_000;
-// More than any run can send.
+// More requests than any run can send.
 const perSecondMax = 4_000;
 
-// What a run asks for. Without a rate, every connection sends its next request as soon as it has a response.
+// The load of a run. Without a rate, every connection sends its next request as soon as it has a response.
 type Run = { name: string; connections: number; rate?: number; background?: number; isSplit?: boolean };
 type Measured = { run: Run; driven: Driven; notFinal: number };
 
@@ -116,7 +116,7 @@ async function run(context: Context): Promise<Findings> {
   const store = await openStore(context, { cases: 0 });
   const found: Measured[] = [];
   for (const [done, each] of runs.entries()) {
-    context.progress(done, runs.length, `runs of assessments: ${each.name}`);
+    context.progress(done, runs.length, `assessments: ${each.name}`);
     found.push(await measure(context, store, each));
   }
   const [idle, , , loadedOne, loaded, steady, most] = found;
@@ -138,7 +138,7 @@ async function run(context: Context): Promise<Findings> {
         isReached: worstP99 < 100 && worstShare < 0.01,
       },
       {
-        name: "assessments a second, sustained",
+        name: "assessments per second, sustained",
         wanted: "1,500",
         measured: `${whole(steady.driven.perSecond)}, and at most ${whole(most.driven.perSecond)}`,
         isReached: steady.driven.perSecond >= 1_485,

@@ -2,15 +2,15 @@ import type { Assessment, AssessmentRequest } from "./types.ts";
 import { isPassing } from "./retries.ts";
 
 export type AssessOptions = {
-  // How long the caller waits, in milliseconds, 25 to 2,000. Without it, 150.
+  // How long the caller waits, in milliseconds, from 25 to 2,000. The default is 150.
   deadlineMs?: number;
-  // The action if there is no verdict in time. Without it, ALLOW.
+  // The action if there is no verdict in time. The default is ALLOW.
   otherwise?: Assessment["action"];
   signal?: AbortSignal;
 };
 
-// `answered_by`: `service`, or why the service did not answer: `timeout` or `unreachable`. Then the action is `otherwise`,
-// `prediction_id` is null and nobody knows whether the activity is stored. Sending it again is harmless.
+// `answered_by`: `service`, or the reason why the service gave no verdict: `timeout` or `unreachable`. In these two cases the
+// action is `otherwise`, `prediction_id` is null, and it is unknown whether the activity is stored. Sending it again is harmless.
 export type Assessed = Omit<Assessment, "prediction_id"> & {
   prediction_id: string | null;
   answered_by: "service" | "timeout" | "unreachable";
@@ -21,11 +21,11 @@ export type AssessedActivity = Omit<AssessmentRequest, "deadline_ms" | "otherwis
 type Send = (body: AssessmentRequest, limits: { signal: AbortSignal; timeoutMs: number }) => Promise<Assessment>;
 
 const deadlines = { min: 25, max: 2_000, fallback: 150 };
-// The rest of the time is left for the way to the service and back.
+// The service gets this share of the time. The rest is for the network.
 const serviceShare = 0.8;
 
-// Never throws because the service is slow or unreachable. Throws if the service rejects the request, because that is a mistake in
-// the caller's code or configuration, and if the caller's own signal is aborted.
+// Never throws because the service is slow or unreachable. Throws if the service rejects the request, because that is a mistake
+// in the caller's code or configuration, and if the caller's own signal is aborted.
 export async function assessWith(
   send: Send,
   activity: AssessedActivity,
@@ -61,7 +61,8 @@ export async function assessWith(
   }
 }
 
-// The service may have closed a connection that the client wanted to reuse. The activity is stored once, however often it is sent.
+// Retries once, because the service may have closed a connection that the client wanted to reuse. The activity is stored once,
+// however often it is sent.
 async function sendTwice(send: Send, body: AssessmentRequest, limits: Parameters<Send>[1]): Promise<Assessment> {
   try {
     return await send(body, limits);

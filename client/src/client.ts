@@ -130,8 +130,8 @@ export class CasehoundClient extends OperationMethods {
     return closeByDecision(this, case_id, decide, options);
   }
 
-  // Sends an activity and returns what to do, within the deadline. If the service does not answer in time, the action is
-  // `otherwise`, and `answered_by` says why.
+  // Sends an activity, and returns by the deadline what to do. If the service does not answer in time, the action is `otherwise`,
+  // and `answered_by` says why.
   assess(activity: AssessedActivity, options: AssessOptions = {}): Promise<Assessed> {
     const { method, path } = operations.createAssessment;
     const send = (body: object, limits: { signal: AbortSignal; timeoutMs: number }) =>

@@ -13,7 +13,7 @@ export abstract class OperationMethods {
   updateCase(case_id: string, body: Body<"updateCase">, options: CallOptions = {}): Answer<"updateCase"> { return this.call("updateCase", { params: { case_id }, body, ...options }); }
   /** Close many cases. POST /cases/close, scope update:case. */
   closeCases(body: Body<"closeCases">, options: CallOptions = {}): Answer<"closeCases"> { return this.call("closeCases", { body, ...options }); }
-  /** List what is quiet. GET /snoozes, scope read:cases. */
+  /** List snoozes. GET /snoozes, scope read:cases. */
   listSnoozes(query: Query<"listSnoozes"> = {}, options: CallOptions = {}): Answer<"listSnoozes"> { return this.call("listSnoozes", { query, ...options }); }
   /** End a snooze. DELETE /snoozes/{snooze_id}, scope update:case. */
   endSnooze(snooze_id: string, options: CallOptions = {}): Answer<"endSnooze"> { return this.call("endSnooze", { params: { snooze_id }, ...options }); }

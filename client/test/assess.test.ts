@@ -20,7 +20,7 @@ async function clientBehind(fault: (count: number) => Fault | null): Promise<{ c
   proxies.push(proxy);
   const credentials = { clientId: tenant.clientId, clientSecret: tenant.clientSecret };
   const client = new CasehoundClient({ baseUrl: proxy.baseUrl, tenant: tenant.slug, credentials });
-  // The first token takes a while.
+  // Fetch the token first, because that takes a while.
   await client.listCases();
   return { client, proxy };
 }
@@ -43,7 +43,7 @@ test("assess: returns the service's verdict and says that the service answered",
   expect(await client.assess(login, { deadlineMs: 2_000 })).toEqual(first);
 });
 
-test("assess: if the service does not answer in time, the action is `otherwise` and nothing is thrown", async () => {
+test("assess: does not throw if the service does not answer in time, but returns `otherwise`", async () => {
   const { client } = await clientBehind(() => "hang");
   const verdict = await client.assess(loginOf(), { deadlineMs: 100, otherwise: "CHALLENGE" });
   expect(verdict).toMatchObject({ action: "CHALLENGE", answered_by: "timeout", verdict_from: "otherwise", is_stored: false });
@@ -51,23 +51,23 @@ test("assess: if the service does not answer in time, the action is `otherwise` 
 });
 
 test.each<[string, Fault]>([
-  ["is out of reach", "lose-request"],
+  ["is unreachable", "lose-request"],
   ["fails", { status: 502, body: '{"type":"bad-gateway","title":"x","status":502,"detail":"x","errors":null}' }],
   ["is overloaded", { status: 429, body: '{"type":"rate-limited","title":"x","status":429,"detail":"x","errors":null}' }],
-])("assess: if the service %s, the action is `otherwise` and nothing is thrown", async (_what, fault) => {
+])("assess: does not throw if the service %s, but returns `otherwise`", async (_what, fault) => {
   const { client } = await clientBehind(() => fault);
   const verdict = await client.assess(loginOf(), { deadlineMs: 2_000, otherwise: "BLOCK" });
   expect(verdict).toMatchObject({ action: "BLOCK", answered_by: "unreachable", is_final: false });
 });
 
-test("assess: a lost answer is asked for once more, and it is the same verdict", async () => {
+test("assess: retries once after a lost response, and gets the same verdict", async () => {
   const { client, proxy } = await clientBehind((count) => (count === 1 ? "lose-answer" : null));
   const verdict = await client.assess(loginOf(), { deadlineMs: 2_000 });
   expect(verdict).toMatchObject({ answered_by: "service", is_final: true });
   expect(proxy.seen.filter(isAssessment)).toHaveLength(2);
 });
 
-test("assess: a rejected request is thrown, because it is a mistake in the program", async () => {
+test("assess: throws if the service rejects the request, because that is a mistake in the program", async () => {
   const { client } = await clientBehind(() => null);
   const login = loginOf();
   await client.assess(login, { deadlineMs: 2_000 });
@@ -76,12 +76,12 @@ test("assess: a rejected request is thrown, because it is a mistake in the progr
   await expect(client.assess({ ...login, type: "nothing" })).rejects.toMatchObject({ type: "validation-error" });
 });
 
-test.each([0, 24, 2_001, Number.NaN])("assess: a deadline of %d ms is a RangeError", async (deadlineMs) => {
+test.each([0, 24, 2_001, Number.NaN])("assess: throws a RangeError for a deadline of %d ms", async (deadlineMs) => {
   const { client } = await clientBehind(() => null);
   await expect(client.assess(loginOf(), { deadlineMs })).rejects.toThrow(RangeError);
 });
 
-test("assess: the caller's own signal ends the wait with an error", async () => {
+test("assess: throws if the caller's own signal is aborted", async () => {
   const { client } = await clientBehind(() => "hang");
   const leaving = new AbortController();
   const pending = client.assess(loginOf(), { deadlineMs: 2_000, signal: leaving.signal });

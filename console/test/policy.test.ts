@@ -20,7 +20,7 @@ function logins(count: number, score: number): Decided[] {
   return Array.from({ length: count }, () => ({ ...login, decision: { v: 1, l: score, f: {} } }));
 }
 
-test("policy: a row is added, tried on the last 30 days and saved as a new version", async () => {
+test("policy: a row can be added, tried on the last 30 days and saved as a new version", async () => {
   const visitor = await Visitor.create(browser.current, service.current, { width: 1280 });
   const { page, tenant } = visitor;
   await insertDecided(tenant, [...logins(40, 1), ...logins(3, 2)]);
@@ -36,9 +36,9 @@ test("policy: a row is added, tried on the last 30 days and saved as a new versi
   expect(await axeFindings(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Add to the draft" }).click();
   await section.getByRole("button", { name: "Try on the last 30 days" }).click();
-  const trial = page.getByRole("region", { name: "On the last 30 days" });
-  await trial.getByText("Would have challenged 3 of 43 log-ins, 0 of them confirmed fraud.").waitFor();
-  await trial.getByText("The saved policy: challenged 0, blocked 0.").waitFor();
+  const trial = page.getByRole("region", { name: "Results for the last 30 days" });
+  await trial.getByText("Would have challenged 3 of 43 log-ins, 0 of them known to be fraud.").waitFor();
+  await trial.getByText("With the saved policy: 0 challenged, 0 blocked.").waitFor();
   expect((await policyOf(tenant)).policy_version).toBe(1);
   await section.getByRole("button", { name: "Save the policy" }).click();
   await page.getByText("The policy is saved as version 2.").waitFor();
@@ -53,7 +53,7 @@ test("policy: a row is added, tried on the last 30 days and saved as a new versi
   expect(visitor.complaints).toEqual([]);
 });
 
-test("policy: rows are moved and removed, a row that never matches is named, and an earlier version becomes a draft", async () => {
+test("policy: rows can be moved and removed, a row that never matches is named, and an earlier version can become a draft", async () => {
   const visitor = await Visitor.create(browser.current, service.current, { width: 1280 });
   const { page, tenant } = visitor;
   await visitor.goto(path);
@@ -92,7 +92,7 @@ test("policy: a colleague's change is shown and does not overwrite the draft", a
   expect(await policyOf(tenant)).toMatchObject({ mode: "shadow", policy_version: 3, rows: { length: 3 } });
 });
 
-test("policy: whoever may only read rules sees the policy and cannot change it", async () => {
+test("policy: a person who may only read rules sees the policy but cannot change it", async () => {
   const scopes = ["read:rules", "read:cases", "read:tenant", "read:events"];
   const visitor = await Visitor.create(browser.current, service.current, { scopes });
   const { page } = visitor;

@@ -9,7 +9,7 @@ vi.setConfig(consolePace);
 const browser = useBrowser();
 const service = useService({ databaseUrl: useOwnDatabase("console_quiet"), roles: new Set(["api"]) });
 
-test("close dialog: a false positive can be made quiet, and the choice is sent with the close", async () => {
+test("close dialog: the rules of a false positive can be made quiet, and the choice is sent with the close", async () => {
   const tenant = await strictTenant(service.current);
   const { case_id } = await openCaseOf(tenant, visitOf({ device_id: "annas-phone" }));
   const visitor = await Visitor.open(browser.current, tenant, { width: 1280 });
@@ -28,7 +28,7 @@ test("close dialog: a false positive can be made quiet, and the choice is sent w
   await dialog.getByText("quiet for anybody who uses this account").waitFor();
   await dialog.getByLabel("Quiet about").selectOption("payee");
   await dialog.getByRole("button", { name: "Close the case" }).click();
-  await dialog.getByText("“Not this again” was rejected: it cannot be payee: the evidence names none.").waitFor();
+  await dialog.getByText("“Not this again” was rejected: it cannot be payee, because the evidence names none.").waitFor();
   await dialog.getByLabel("Quiet about").selectOption("device");
   await dialog.getByLabel("Quiet for how long").selectOption("30");
   expect(await axeFindings(page)).toEqual([]);
@@ -40,7 +40,7 @@ test("close dialog: a false positive can be made quiet, and the choice is sent w
   expect(visitor.complaints).toEqual([]);
 });
 
-test("quiet: the screen lists what is quiet and what that kept from the queue, and a person ends it", async () => {
+test("quiet: the screen lists quiet rules with what they kept from the queue, and a person can end a quiet period", async () => {
   const tenant = await strictTenant(service.current);
   await snoozed(tenant, "account");
   await sendScored(tenant, [visitOf(), visitOf()]);
@@ -53,16 +53,16 @@ test("quiet: the screen lists what is quiet and what that kept from the queue, a
   expect(await axeFindings(page)).toEqual([]);
   await row.getByRole("button", { name: /^End now/ }).click();
   await page.getByRole("dialog").getByRole("button", { name: "End now" }).click();
-  await page.getByText("Its rules count again.").waitFor();
+  await page.getByText("The rules count again.").waitFor();
   await row.getByText(/^Ended by /).waitFor();
   expect(await row.getByRole("button").count()).toBe(0);
   expect(await listed(tenant, "is_active=true")).toEqual([]);
   expect(visitor.complaints).toEqual([]);
 });
 
-test("quiet: an empty screen says how something becomes quiet", async () => {
+test("quiet: an empty screen says how a rule becomes quiet", async () => {
   const visitor = await Visitor.create(browser.current, service.current);
   await visitor.goto("/detection?tab=quiet");
-  await visitor.page.getByText("Nothing is quiet").waitFor();
+  await visitor.page.getByText("No rule is quiet").waitFor();
   expect(await axeFindings(visitor.page)).toEqual([]);
 });

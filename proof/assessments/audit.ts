@@ -4,7 +4,7 @@ import type { Stand } from "../stand.ts";
 
 type Stored = { activity_id: string; times: number; score: number; log_odds: number; prediction_id: string };
 
-// Compares what was answered with what is stored. Returns the violations.
+// Compares the answers with what is stored. Returns the violations.
 export async function audit(stand: Stand, tenantId: string, answered: Map<string, string>): Promise<string[]> {
   await stand.drained(tenantId);
   const rows = await stand.database.query<Stored>(
@@ -23,7 +23,7 @@ export async function audit(stand: Stand, tenantId: string, answered: Map<string
     const { data: verdict } = JSON.parse(text) as { data: Assessment };
     if (!row) return [`${id} was answered but never scored`];
     if (row.times !== 1) return [`${id} was scored ${row.times} times`];
-    if (row.prediction_id !== verdict.prediction_id) return [`${id}: the decision has another id than its answer`];
+    if (row.prediction_id !== verdict.prediction_id) return [`${id}: the decision and the answer have different ids`];
     if (!verdict.is_final || (row.score === verdict.score && row.log_odds === verdict.log_odds)) return [];
     return [`${id}: answered ${verdict.score} (${verdict.log_odds}), decided ${row.score} (${row.log_odds})`];
   });

@@ -13,9 +13,9 @@ const pointsMax = 80;
 
 export type KillFindings = { kills: number; points: number; answeredBefore: number; violations: string[] };
 
-// Kills the service at the first point of an assessment's way through the database, then at the second, and so on: while the
-// activity is stored, while it is judged, between verdict and commit, and between commit and response. Then it begins again. After
-// each restart, the same request must have one verdict.
+// Kills the service at the first fail point of an assessment, then at the second, and so on: while the activity is stored, while
+// it is judged, between verdict and commit, and between commit and response. After the last point, it starts over. After each
+// restart, the same request must have one verdict.
 export async function killAtEveryPoint(wanted: number, random: Random, onKill: (done: number) => void): Promise<KillFindings> {
   const stand = await Stand.open();
   const port = await freePort();
@@ -34,7 +34,7 @@ export async function killAtEveryPoint(wanted: number, random: Random, onKill: (
       const sent = send(line, body, { "x-fail-point": String(at) });
       const isDead = await Promise.race([service.exited.then(() => true), sent.then(async () => isGone(service.exited))]);
       if (!isDead) {
-        if (at === 1 || at > pointsMax) throw new Error(`an assessment passed ${at} fail points`);
+        if (at === 1 || at > pointsMax) throw new Error(`the service was not killed at fail point ${at}`);
         at = 0;
         continue;
       }
@@ -49,7 +49,7 @@ export async function killAtEveryPoint(wanted: number, random: Random, onKill: (
       if (third.text !== again.text) violations.push(`${body.activity_id}: two verdicts after a kill`);
       if (first?.status !== 200 || !assessmentIn(first).is_stored) continue;
       answeredBefore++;
-      if (first.text !== again.text) violations.push(`${body.activity_id}: another verdict after the kill than before it`);
+      if (first.text !== again.text) violations.push(`${body.activity_id}: a different verdict after the kill than before it`);
     }
     if (!points.has("commit sent")) violations.push("an assessment has no fail point at a commit");
     violations.push(...(await audit(stand, tenant.tenant_id, answered)));

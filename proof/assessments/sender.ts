@@ -32,7 +32,7 @@ export function send(line: ApiCaller, body: Body, headers: Record<string, string
   return line.call({ method: "POST", path: "/assessments", body, headers });
 }
 
-// Sends the same request until there is an answer that is stored.
+// Sends the same request until it gets an answer that is stored.
 export async function sendUntilStored(line: ApiCaller, body: Body): Promise<Answer> {
   for (;;) {
     const answer = await send(line, body);

@@ -8,7 +8,8 @@ export type SideFindings = { answers: number; final: number; violations: string[
 
 const clients = 8;
 
-// Two API processes without an engine, and two engines. Every request is sent to both APIs at the same time, and then once more.
+// Runs two API processes without an engine, and two engines. Every request is sent to both APIs at the same time, and then to the
+// first one again.
 export async function assessSideBySide(wanted: number, random: Random): Promise<SideFindings> {
   const stand = await Stand.open();
   const violations: string[] = [];

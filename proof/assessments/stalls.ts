@@ -11,13 +11,13 @@ export type StallFindings = { stalls: number; answers: number; unstored: number;
 export type CrowdFindings = { assessments: number; cases: number; violations: string[] };
 
 const deadlineMs = 200;
-// The machine may be busy with other things. Without an own deadline, an answer would come only after the stall.
+// Leaves time for a busy machine. It is shorter than the stall, so an answer that comes only after the stall is too late.
 const lateMsMax = 1_000;
 const stallMs = 2_500;
 const atOnce = 5;
 
-// Stops every process of PostgreSQL for a while. Meanwhile assessments are answered by their deadlines, and what was not stored is
-// said not to be.
+// Pauses every PostgreSQL process for a while. Meanwhile, assessments must be answered by their deadlines, and an answer that is
+// not stored must say so.
 export async function stallDatabase(stalls: number, random: Random, onStall: (done: number) => void): Promise<StallFindings> {
   const stand = await Stand.open();
   const found: StallFindings = { stalls: 0, answers: 0, unstored: 0, latestMs: 0, violations: [] };
@@ -31,7 +31,7 @@ export async function stallDatabase(stalls: number, random: Random, onStall: (do
     for (; found.stalls < stalls; onStall(++found.stalls)) {
       const bodies = Array.from({ length: atOnce }, () => bodyOf(random, { deadline_ms: deadlineMs, type: "login_succeeded" }));
       const pids = processesOf(stand.folder);
-      // Some are under way when the stall begins.
+      // Some requests are under way when the stall begins.
       const early = bodies.slice(0, random.whole(0, 2)).map((body) => send(line, body));
       await sleep(random.between(0, 8));
       for (const pid of pids) process.kill(pid, "SIGSTOP");
@@ -46,7 +46,7 @@ export async function stallDatabase(stalls: number, random: Random, onStall: (do
       for (const [index, body] of bodies.entries()) {
         const answer = answers[index];
         if (answer?.status !== 200) {
-          found.violations.push(`${body.activity_id}: ${answer?.status ?? "no answer"} while the database was stopped`);
+          found.violations.push(`${body.activity_id}: ${answer?.status ?? "no answer"} while the database was paused`);
           continue;
         }
         found.answers++;
@@ -66,7 +66,7 @@ export async function stallDatabase(stalls: number, random: Random, onStall: (do
   }
 }
 
-// Many assessments about one account at once give one case.
+// Sends many assessments of one account at once. They must open one case.
 export async function assessCrowd(wanted: number, random: Random): Promise<CrowdFindings> {
   const stand = await Stand.open();
   const violations: string[] = [];
@@ -79,7 +79,8 @@ export async function assessCrowd(wanted: number, random: Random): Promise<Crowd
     const bodies = Array.from({ length: wanted }, () => bodyOf(random, more));
     const answers = await Promise.all(bodies.map((body) => send(line, body)));
     const failed = answers.filter((answer) => answer?.status !== 200);
-    if (failed.length > 0) violations.push(`${failed.length} of ${wanted} got no verdict, the first ${failed[0]?.text}`);
+    if (failed.length > 0)
+      violations.push(`${failed.length} of ${wanted} got no verdict. The first response: ${failed[0]?.text}`);
     const answered = new Map(bodies.flatMap(({ activity_id }, at) => (answers[at] ? [[activity_id, answers[at].text]] : [])));
     violations.push(...(await audit(stand, tenant.tenant_id, answered)));
     const [row] = await stand.database.query<{ cases: number }>(

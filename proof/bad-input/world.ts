@@ -53,7 +53,7 @@ export async function buildWorld(port: number, tenant: Tenant): Promise<World> {
     body: { expression: 'event.type == "login_failed"', days: 1 },
   });
   await call("POST", "/lists", { body: { name: "bad_addresses", type: "ip", kind: "watch" } });
-  // Policies name this one, so the other can be deleted.
+  // Policies use this list, so that the other one can be deleted.
   await call("POST", "/lists", { body: { name: "in_policies", type: "account", kind: "watch" } });
   await call("POST", "/lists/bad_addresses/entries", {
     body: { entries: ["203.0.113.7", "203.0.113.8"].map((value) => ({ value })) },

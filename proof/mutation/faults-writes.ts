@@ -218,14 +218,14 @@ export const writeFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/db/assessments.ts", [
     [
-      "a later verdict replaces an answer that was given",
+      "a later verdict replaces an answer that was already given",
       "saveAnswers",
       / and a\.reply is null/,
       "",
       "service/test/assessments-deadline.test.ts",
     ],
     [
-      "another request gets the answer of the first",
+      "a different request with the same id gets the first answer",
       "insertAssessments",
       /if \(!\w+\?\.fingerprint\.equals\(\w+\)\)/,
       "if (false)",

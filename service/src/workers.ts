@@ -18,8 +18,8 @@ import type { PostSettings } from "./webhook/post.ts";
 
 type Parts = Omit<Detector, "ruleSets" | "verdicts" | "brief"> & { log: Logger; metrics: Metrics; webhooks: PostSettings };
 
-// Starts the background work if this process has the role, and what answers assessments: with the engine of this process, or with
-// that of another.
+// Starts what answers assessments, and the background work if this process has the role `engine`. Without it, the engine of
+// another process gives the verdicts.
 export async function startDetection(
   { roles, retentionDays }: Config,
   { log, metrics, webhooks, ...parts }: Parts,
@@ -60,7 +60,7 @@ function newRuleSets(log: Logger): RuleSets {
 
 type WorkerOptions = Detector & { log: Logger; metrics: Metrics; retentionDays: number; webhooks: PostSettings };
 
-// Detection, labels, backtests, models, webhooks, and the removal of expired data.
+// Starts detection, labels, backtests, models, webhooks, and the removal of expired data.
 function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: WorkerOptions) {
   const { database, clock } = detector;
   const turns = new BatchTurns();

@@ -100,7 +100,7 @@ test.each(ownNames)("architecture: the filter %s is named only in the two tables
   expect(files).toContain("service/src/db/case-filters.ts");
   // A list sorted by score narrows its own filter, and the queue uses the narrower of two bounds.
   const steps = ["service/src/db/lists.ts", "console/src/screens/queue/search.ts"];
-  // Conditions of a policy's row.
+  // The conditions of a policy's rows have the same names.
   const conditions = ["service/src/domain/policy.ts", "console/src/screens/policy/"];
   expectOnlyIn(files, [...rowOf("a list filter"), ...steps, ...conditions]);
 });

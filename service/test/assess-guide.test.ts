@@ -20,7 +20,7 @@ afterAll(() => {
   for (const stop of stops) stop();
 });
 
-// Packages that the examples import.
+// The packages that the examples import.
 const inRepository = (name: string) => join(repository, "node_modules", name);
 const packages: Record<string, () => string> = {
   "@casehound/client": () => inRepository("@casehound/client"),
@@ -64,12 +64,12 @@ async function block(tenant: TestTenant, account: string): Promise<void> {
   expect((await tenant.call("POST", "/enduseraccounts", { body })).status).toBe(201);
 }
 
-// On a busy machine, an example may not get its verdict in time, and then allows.
+// On a busy machine, an example may get no verdict in time, and then allows the request. So ask again until it does.
 function expectSoon(ask: () => Promise<unknown>, wanted: unknown): Promise<void> {
   return eventually(async () => expect(await ask()).toEqual(wanted));
 }
 
-test("guide: the Express log-in lets people in, and answers a blocked account like a wrong password", async () => {
+test("guide: the Express log-in lets people in, and answers a blocked account as if the password were wrong", async () => {
   const tenant = await TestTenant.create(service.current);
   const port = await startExample(tenant, "login.mjs");
   const right = { name: "ada", password: "correct horse" };
@@ -85,7 +85,7 @@ test("guide: the Express log-in lets people in, and answers a blocked account li
   await expectSoon(() => post(port, "/login", right), refused);
 });
 
-test("guide: the Fastify checkout takes payments, and declines a blocked account", async () => {
+test("guide: the Fastify checkout accepts payments, and declines those of a blocked account", async () => {
   const tenant = await TestTenant.create(service.current);
   const port = await startExample(tenant, "checkout.mjs");
   const order = { orderId: "1", account: "ada", amount: 20, card: "card-1", placedAt: new Date().toISOString() };
@@ -94,11 +94,11 @@ test("guide: the Fastify checkout takes payments, and declines a blocked account
   await block(tenant, "bob");
   const blocked = () => post(port, "/checkout", { ...order, account: "bob", orderId: `2-${performance.now()}` });
   await expectSoon(blocked, { status: 402, json: { state: "declined" } });
-  // The same order has the same verdict.
+  // Repeating the order gets the same verdict.
   expect(await post(port, "/checkout", order)).toEqual(paid);
 });
 
-test("guide: nginx asks the gate, passes requests on, and shows blocked accounts another page", async () => {
+test("guide: nginx asks the gate, passes requests on, and shows blocked accounts a different page", async () => {
   const tenant = await TestTenant.create(service.current);
   const gate = await startExample(tenant, "gate.mjs");
   const application = createServer((_request, response) => response.end("the application")).listen(0, "127.0.0.1");
@@ -119,7 +119,7 @@ test("guide: nginx asks the gate, passes requests on, and shows blocked accounts
   const nginx = spawn(findNginx(), ["-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")], { stdio: "inherit" });
   stops.push(() => nginx.kill("SIGTERM"));
   const ask = async (account: string, claimed: string) => {
-    // nginx reads the account from here. A header that the visitor adds does not count.
+    // nginx takes the account from here. It ignores the header that the visitor adds.
     const authorization = `Basic ${Buffer.from(`${account}:x`).toString("base64")}`;
     const headers = { authorization, "x-account": claimed };
     const response = await fetch(`http://127.0.0.1:${port}/account/x`, { headers, redirect: "manual" });
@@ -130,7 +130,7 @@ test("guide: nginx asks the gate, passes requests on, and shows blocked accounts
   await eventually(async () => expect(await ask("bob", "ada")).toEqual([403, "Please contact us.\n"]));
 });
 
-test("guide: the shown answer has the documented form", () => {
+test("guide: the example of an answer matches the schema", () => {
   const [shown = "{}"] = blocksOf(page, "json");
   expect(Value.Errors(Assessment, (JSON.parse(shown) as { data: unknown }).data)).toEqual([]);
 });

@@ -9,10 +9,10 @@ import type { Detector } from "../src/engine/detect.ts";
 import { UrgentLane } from "../src/engine/urgent-lane.ts";
 import { Verdicts } from "../src/engine/verdicts.ts";
 
-// Long enough that every verdict is final, however slow the machine is.
+// Long enough for a final verdict, however slow the machine is.
 const patientMs = 60_000;
 
-// An assessor with its urgent lane, but without the engine's own loop: only assessments are scored by themselves.
+// An assessor with its urgent lane, but without the engine's own loop. So nothing but assessments is scored automatically.
 export class AssessLab {
   readonly #assessor: Assessor;
   readonly #lane: UrgentLane;
@@ -47,7 +47,7 @@ export class AssessLab {
   }
 
   async verdict(tenantId: string, activity: RecordedActivity): Promise<Assessment> {
-    // Only an assessor writes replies.
+    // The cast is safe, because only an assessor writes replies.
     return JSON.parse(await this.assess(tenantId, activity)) as Assessment;
   }
 }

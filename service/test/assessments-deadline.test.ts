@@ -58,7 +58,7 @@ async function decisionOf(tenant: TestTenant, { prediction_id }: Assessment): Pr
   });
 }
 
-test("POST assessments 200: while the engine is busy, a snapshot answers by the deadline, and the answer stays", async () => {
+test("POST assessments 200: while the engine is busy, the answer is a snapshot, and it does not change later", async () => {
   const tenant = await TestTenant.create(service.current);
   const body = loginOf();
   const first = await whileHeld(tenant, lockTurn, () => assess(tenant, body));
@@ -73,11 +73,11 @@ test("POST assessments 200: while the engine is busy, a snapshot answers by the 
   const decision = await decisionOf(tenant, first.verdict);
   expect(decision).toMatchObject({ score: first.verdict.score, log_odds: first.verdict.log_odds });
   expect((await assess(tenant, body)).text).toBe(first.text);
-  // The decision is the same, so nobody has to be told.
+  // The decision equals the answer, so there is no event.
   expect(await decidedEvents(tenant)).toEqual([]);
 });
 
-test("activity.decided: follows a snapshot that did not know what was still waiting", async () => {
+test("activity.decided: follows if waiting activity makes the decision differ from the snapshot", async () => {
   const tenant = await TestTenant.create(service.current);
   await assess(tenant, loginOf({ type: "logout" }));
   const body = loginOf();
@@ -103,7 +103,7 @@ test("activity.decided: follows a snapshot that did not know what was still wait
   });
 });
 
-test("POST assessments 200: if nothing can be judged in time, the answer is `otherwise`, and it stays", async () => {
+test("POST assessments 200: if nothing can be judged in time, the answer is `otherwise`, and it does not change later", async () => {
   const tenant = await TestTenant.create(service.current);
   const body = loginOf({ otherwise: "CHALLENGE" });
   const first = await whileHeld(tenant, lockTable("entity_states"), () => assess(tenant, body));
@@ -114,7 +114,7 @@ test("POST assessments 200: if nothing can be judged in time, the answer is `oth
   expect(events.map(({ data }) => data)).toMatchObject([{ action: "ALLOW", score: decision.score }]);
 });
 
-test("POST assessments 200: without a verdict, a blocked account is blocked whatever `otherwise` says", async () => {
+test("POST assessments 200: without a verdict, a blocked account gets BLOCK whatever `otherwise` says", async () => {
   const tenant = await TestTenant.create(service.current);
   const account = `user-${randomUUID()}`;
   const blocked = { website_account_id: account, is_blocked: true };
@@ -125,12 +125,12 @@ test("POST assessments 200: without a verdict, a blocked account is blocked what
   expect(verdict).toMatchObject({ action: "BLOCK", verdict_from: "otherwise" });
 });
 
-test("POST assessments 200: while the database is stuck, the answer is `otherwise` and says that nothing may be stored", async () => {
+test("POST assessments 200: while the database is stuck, the answer is `otherwise`, and `is_stored` is false", async () => {
   const tenant = await TestTenant.create(service.current);
   const body = loginOf({ otherwise: "BLOCK" });
   const first = await whileHeld(tenant, lockTable("assessments"), () => assess(tenant, body));
   expect(first.verdict).toMatchObject({ action: "BLOCK", score: null, verdict_from: "otherwise", is_stored: false });
-  // Sent again, it is stored and answered.
+  // Once the database responds, the repeated request is stored and answered.
   const again = await eventually(async () => {
     const { verdict } = await assess(tenant, body);
     expect(verdict.is_stored).toBe(true);

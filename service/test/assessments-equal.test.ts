@@ -17,15 +17,16 @@ afterAll(() => assessing.stop());
 
 const minuteMs = 60_000;
 
-// What arrives at once. `isLate`: it happened hours before what arrived before it. `isResent`: everything is sent again at the end.
+// Activities that arrive together. `isLate`: they happened hours before the earlier steps. `isResent`: they are all sent again at
+// the end.
 type Step = {
   events: Event[];
   gapMinutes: number;
   isLate: boolean;
   isResent: boolean;
-  // Whether all of it is sent at the same time.
+  // Whether they are all sent at the same time.
   isBurst: boolean;
-  // For the second run: whether each is assessed, and whether the others are still waiting when the next step arrives.
+  // For the second run: which of them are assessed, and whether the others are still waiting when the next activity arrives.
   areAssessed: boolean[];
   areLeft: boolean;
 };
@@ -64,7 +65,7 @@ const step: Arbitrary<Step> = record({
 
 type Sent = { activities: RecordedActivity[]; step: Step };
 
-// A burst arrives in order of time. In one batch, the engine would sort it.
+// Within a step, activities arrive in order of time, because the engine would sort those in one batch.
 function historyOf(steps: Step[]): Sent[] {
   let at = labNowMs - 24 * 60 * minuteMs;
   return steps.map((each, index) => {
@@ -121,10 +122,10 @@ async function scoreAssessed(sent: Sent[]): Promise<{ tenantId: string; verdicts
   const tenantId = await newTenant(lab.current);
   const detector = labDetector(lab.current.database, { enrichment });
   const verdicts = new Map<string, string>();
-  // Each answer to a repeated request, with the first.
+  // Each answer to a repeated request, with the first answer.
   const again: [string, string][] = [];
   for (const { activities, step: how } of sent) {
-    // What is late must not be sorted among what is still waiting.
+    // Late activity must not be sorted among activity that is still waiting.
     if (how.isLate) await drain(detector, tenantId);
     if (how.isBurst && activities.every(({ origin }) => origin === "server")) {
       const isAssessed = (_: RecordedActivity, place: number) => how.areAssessed[place] === true;
@@ -172,8 +173,9 @@ async function decisionsOf(tenantId: string): Promise<Map<string, { score: numbe
   return new Map(rows.map(({ activity_id, score, decision }) => [activity_id, { score, log_odds: JSON.parse(decision).l }]));
 }
 
-// The differences that assessments are meant to make: their own table, the ids of their decisions, and when one was scored. Within
-// a batch, accounts are created before cases are opened, so the numbers of events depend on the batches.
+// Removes the differences that assessments are meant to make: their own table, the ids of their decisions, and the time when one
+// was scored. Also removes the numbers of events, which depend on the batches, because a batch creates accounts before it opens
+// cases.
 async function storedBy(tenantId: string): Promise<Record<string, string[]>> {
   const all = await snapshot(lab.current, tenantId);
   const { assessments: _answers, linked: _ids, engine_turns: turns = [], events = [], ...rest } = all;
@@ -194,7 +196,7 @@ function inOrder(stored: Record<string, string[]>): Record<string, unknown[]> {
   return Object.fromEntries(Object.entries(stored).map(([table, rows]) => [table, rows.map(ordered)]));
 }
 
-test("assessments: for activity that arrives one after the other, verdicts and everything stored equal what the engine alone gives", async () => {
+test("assessments: if activities arrive one after the other, verdicts and everything stored are the same as without assessments", async () => {
   await assert(
     asyncProperty(array(step, { minLength: 3, maxLength: 8 }), async (steps) => {
       const sent = historyOf(steps);

@@ -18,7 +18,7 @@ const hourMs = 60 * 60_000;
 const owner = { website_account_id: "u-1", device_id: "d-owner", ip: "10.0.0.5" };
 const thief = { website_account_id: "u-1", device_id: "d-thief", ip: "10.2.9.9", session_id: "s-thief" };
 
-// The owner's log-ins of a month, as the tenant's server reports them.
+// The owner's log-ins over a month, as the tenant's server reports them.
 function pastOf(): RecordedActivity[] {
   return Array.from({ length: 25 }, (_, day) => {
     const at = labNowMs - (26 - day) * 24 * hourMs;
@@ -42,7 +42,7 @@ type Forged = {
   amount: number;
 };
 
-// Whatever a page can say, about any account and any device, from addresses that the forger has.
+// Anything that a page can claim, about any account and any device, from addresses that the forger has.
 const forged: Arbitrary<Forged> = record({
   type: constantFrom("login_succeeded", "login_failed", "payment", "page_view", "password_changed", "signup"),
   account: constantFrom("u-1", "u-2", "u-3", "u-4"),
@@ -53,7 +53,7 @@ const forged: Arbitrary<Forged> = record({
   amount: integer({ min: 1, max: 100_000 }),
 });
 
-// Returns the verdicts on the takeover, each assessed, after what pages claimed.
+// Assesses the takeover after pages have made these claims. Returns the verdicts.
 async function verdictsAfter(claims: Forged[]): Promise<{ action: string; log_odds: number | null }[]> {
   const tenantId = await newTenant(lab.current);
   const detector = labDetector(lab.current.database, { enrichment });
@@ -84,7 +84,7 @@ async function verdictsAfter(claims: Forged[]): Promise<{ action: string; log_od
   return verdicts;
 }
 
-test("assessments: what unverified pages claim moves no verdict on a takeover by 0.1, and changes no action to a milder one", async () => {
+test("assessments: claims of unverified pages change the log-odds of a takeover by less than 0.1, and never make the action milder", async () => {
   const alone = await verdictsAfter([]);
   const severity = ["ALLOW", "CHALLENGE", "BLOCK"];
   expect(alone.some(({ action }) => action !== "ALLOW")).toBe(true);

@@ -71,7 +71,7 @@ test("POST assessments 200: a suspicious activity opens a case with the same sco
   expect(second.case_id).toBe(verdict.case_id);
 });
 
-test("POST assessments 200: the same request again gives the same bytes, and the activity is scored once", async () => {
+test("POST assessments 200: a repeated request gets the same bytes, and the activity is scored once", async () => {
   const tenant = await TestTenant.create(service.current);
   const body = loginOf();
   const first = await tenant.call("POST", "/assessments", { body });
@@ -91,11 +91,11 @@ test("POST assessments 200: the same request again gives the same bytes, and the
 });
 
 test.each([
-  ["another type", { type: "logout" }],
-  ["another address", { ip: "192.0.2.1" }],
-  ["another deadline", { deadline_ms: 1_999 }],
-  ["another fallback", { otherwise: "BLOCK" }],
-])("POST assessments 409: %s under a known activity_id is another request", async (_what, change) => {
+  ["a different type", { type: "logout" }],
+  ["a different address", { ip: "192.0.2.1" }],
+  ["a different deadline", { deadline_ms: 1_999 }],
+  ["a different fallback", { otherwise: "BLOCK" }],
+])("POST assessments 409: %s with a known activity_id is a different request", async (_what, change) => {
   const tenant = await TestTenant.create(service.current);
   const body = loginOf();
   const first = await tenant.call("POST", "/assessments", { body });
@@ -113,14 +113,14 @@ test("POST assessments 409: an activity_id that was sent as an ordinary activity
   expectProblem(answer, 409, "operation-idempotency-conflict");
 });
 
-test("POST assessments 200: the same request at the same time gets one verdict", async () => {
+test("POST assessments 200: simultaneous identical requests get one verdict", async () => {
   const tenant = await TestTenant.create(service.current);
   const body = loginOf();
   const answers = await Promise.all(Array.from({ length: 20 }, () => tenant.call("POST", "/assessments", { body })));
   expect(new Set(answers.map((answer) => `${answer.status} ${answer.text}`)).size).toBe(1);
 });
 
-test("POST assessments 200: a blocked account is blocked, whatever its score", async () => {
+test("POST assessments 200: a blocked account gets BLOCK, whatever its score", async () => {
   const tenant = await TestTenant.create(service.current);
   const body = loginOf();
   expect(await assess(tenant, body)).toMatchObject({ action: "ALLOW" });
@@ -128,11 +128,11 @@ test("POST assessments 200: a blocked account is blocked, whatever its score", a
   expect((await tenant.call("PUT", path, { body: { is_blocked: true } })).status).toBe(200);
   const again = await assess(tenant, loginOf({ website_account_id: body.website_account_id }));
   expect(again).toMatchObject({ action: "BLOCK", is_final: true });
-  // What was answered before stays.
+  // The earlier answer does not change.
   expect(await assess(tenant, body)).toMatchObject({ action: "ALLOW" });
 });
 
-test("POST assessments 200: what was accepted before counts in the verdict", async () => {
+test("POST assessments 200: activity that was accepted earlier counts in the verdict", async () => {
   const tenant = await TestTenant.create(service.current);
   const account = `user-${randomUUID()}`;
   await tenant.report(account);
@@ -169,7 +169,7 @@ test.each([20, 2_000])("POST assessments 200: a deadline of %i ms is accepted", 
   expect(verdict.action).toBe("ALLOW");
 });
 
-test("erasure: the answers about an account are erased with it", async () => {
+test("erasure: the answers about an account are erased with the account", async () => {
   const tenant = await TestTenant.create(service.current);
   const body = loginOf();
   await assess(tenant, body);
@@ -177,7 +177,7 @@ test("erasure: the answers about an account are erased with it", async () => {
   expectProblem(await tenant.call("POST", "/assessments", { body }), 409, "operation-idempotency-conflict");
 });
 
-test("POST assessments: 300 at once on one account open one case", async () => {
+test("POST assessments: 300 simultaneous assessments of one account open one case", async () => {
   const tenant = await TestTenant.create(service.current);
   const account = `user-${randomUUID()}`;
   const bodies = Array.from({ length: 300 }, () => loginOf({ type: "fraud_report", website_account_id: account }));

@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path";
 import { repository } from "./guide.ts";
 
-// Programs that the guide's examples use, and the service does not. They are fetched once, into a cache, so that nobody has to
-// install them, and they are no dependencies.
+// Programs that the guide's examples use, but not the service. They are fetched once, into a cache. So nobody has to install
+// them, and they are not dependencies.
 const cache = join(repository, "node_modules", ".cache");
 const expressVersion = "5.1.0";
 
-// Fills a folder of the cache, unless it exists. Another test may do the same at that moment.
+// Fills a folder of the cache, unless it exists. Another test may do the same at the same time.
 function cached(name: string, fill: (folder: string) => void): string {
   const folder = join(cache, name);
   if (existsSync(folder)) return folder;
@@ -20,7 +20,8 @@ function cached(name: string, fill: (folder: string) => void): string {
   return folder;
 }
 
-// Returns the machine's nginx, or Debian's, unpacked into a folder: installing the package would start a server.
+// Returns the machine's nginx. If there is none, downloads Debian's package and unpacks it into a folder, because installing it
+// would start a server.
 export function findNginx(): string {
   const known = ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].find((path) => existsSync(path));
   return known ?? join(cached("nginx", unpackNginx), "usr/sbin/nginx");

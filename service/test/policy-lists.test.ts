@@ -23,7 +23,7 @@ async function assess(tenant: TestTenant, account: string): Promise<Assessment> 
 const watched = { name: "watched", type: "account", kind: "watch" } as const;
 const row: PolicyRow = { lists: ["watched"], action: "CHALLENGE", set_quarantined: true };
 
-test("policy: a row with a list decides about what is on the list, and about nothing else", async () => {
+test("policy: a row with a list decides only about activity that is on the list", async () => {
   const tenant = await TestTenant.create(service.current);
   await makeList(tenant, watched, ["ann"]);
   expect((await put(tenant, [row])).status).toBe(200);
@@ -35,7 +35,7 @@ test("policy: a row with a list decides about what is on the list, and about not
   expect(await flags("bob")).toMatchObject({ is_quarantined: false });
 });
 
-test("policy: a list that the policy uses says so, and cannot be deleted", async () => {
+test("policy: a list shows that the policy uses it, and then cannot be deleted", async () => {
   const tenant = await TestTenant.create(service.current);
   await makeList(tenant, watched);
   expect(await readList(tenant, "watched")).toMatchObject({ used_by: [], is_in_policy: false });
@@ -47,7 +47,7 @@ test("policy: a list that the policy uses says so, and cannot be deleted", async
   expect((await tenant.call("DELETE", "/lists/watched")).status).toBe(204);
 });
 
-test("policy: a name that no list has is a 422 that names the field, and nothing is stored", async () => {
+test("policy: the name of a list that does not exist is a 422 that names the field, and nothing is stored", async () => {
   const tenant = await TestTenant.create(service.current);
   await makeList(tenant, watched);
   const rows: PolicyRow[] = [row, { lists: ["watched", "nobody"], action: "BLOCK" }];
@@ -59,7 +59,7 @@ test("policy: a name that no list has is a 422 that names the field, and nothing
   expect((await tenant.call("GET", "/policy")).json.data).toMatchObject({ policy_version: 1 });
 });
 
-test("policy: of a deletion and a policy that begins to use the list, at the same time, one is refused", async () => {
+test("policy: if a list is deleted while a policy starts to use it, one of the two is refused", async () => {
   const tenant = await TestTenant.create(service.current);
   for (let version = 1, round = 0; round < 5; round++) {
     await makeList(tenant, watched);

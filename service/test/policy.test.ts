@@ -45,7 +45,7 @@ test("policy: a new tenant has the default policy as version 1, and every change
   ]);
 });
 
-test("policy: the same policy again is no new version, and an outdated version is refused with the current one", async () => {
+test("policy: saving the same policy again creates no version, and an outdated version is refused with the current one", async () => {
   const tenant = await TestTenant.create(service.current);
   const same = await put(tenant);
   expect(same.json.data).toMatchObject({ policy_version: 1, updated_by: "system" });
@@ -55,7 +55,7 @@ test("policy: the same policy again is no new version, and an outdated version i
   expect(await eventsOf(tenant, "policy.updated")).toHaveLength(1);
 });
 
-test("policy: of changes at the same time, one is stored and the others are refused", async () => {
+test("policy: of several simultaneous changes, one is stored and the others are refused", async () => {
   const tenant = await TestTenant.create(service.current);
   const change = (score: number) => put(tenant, { rows: [{ min_score: score, action: "BLOCK" }] });
   const answers = await Promise.all([1, 2, 3, 4, 5].map(change));
@@ -74,8 +74,8 @@ test.each<[string, unknown, string[]]>([
   ],
   ["an empty condition", { rows: [{ action: "BLOCK", labels: [] }] }, ["rows[0].labels"]],
   ["a null row", { rows: [null] }, ["rows[0]"]],
-  ["rows that are no array", { rows: "x" }, ["rows"]],
-  ["too long a name", { rows: [{ action: "BLOCK", name: "n".repeat(101) }] }, ["rows[0].name"]],
+  ["rows that are not an array", { rows: "x" }, ["rows"]],
+  ["a name that is too long", { rows: [{ action: "BLOCK", name: "n".repeat(101) }] }, ["rows[0].name"]],
   ["too many rows", { rows: Array.from({ length: policyRowsMax + 1 }, () => ({ action: "BLOCK" })) }, ["rows"]],
   ["too many lists", { rows: [{ action: "BLOCK", lists: Array.from({ length: 11 }, (_, i) => `l${i}`) }] }, ["rows[0].lists"]],
   ["a row that never matches", { rows: [{ action: "ALLOW" }, { action: "BLOCK", min_score: 5 }] }, ["rows[1]"]],
@@ -90,7 +90,7 @@ test.each<[string, unknown, string[]]>([
   expect((await tenant.call("GET", "/policy")).json.data).toMatchObject({ policy_version: 1 });
 });
 
-test("policy: whoever cannot change accounts cannot make a policy that quarantines them", async () => {
+test("policy: a caller who cannot change accounts cannot save a policy that quarantines them", async () => {
   const tenant = await TestTenant.create(service.current);
   const token = await tenant.mint(["read:rules", "manage:rules"]);
   const rows = [{ min_score: 5, action: "BLOCK" as const, set_quarantined: true }];
@@ -114,7 +114,7 @@ const insertLabels = `
   from activities
   where tenant_id = $1 and activity_id = any($2::text[])`;
 
-test("try-out: says what a policy would have answered to the last 30 days, and how many of that were known frauds", async () => {
+test("try-out: reports what a policy would have answered in the last 30 days, and how many of the activities were known frauds", async () => {
   const tenant = await TestTenant.create(service.current);
   const { rule_version } = await makeRule(tenant, "odd_login", { ...oddLogin, weight: 3 });
   const login: Decided = { type: "login_succeeded", website_account_id: "a", score: 1, decision: { v: 1, l: -1.5, f: {} } };
@@ -163,7 +163,7 @@ test("try-out: a tenant without activity gets zeros, and other tenants' activity
   expect(tried.moments.map(({ all }) => all.activities)).toEqual([0, 0, 0, 0, 0]);
 });
 
-test("try-out: gives the same answers as the decisions that the engine stored", async () => {
+test("try-out: understands the decisions that the engine stores", async () => {
   const tenant = await TestTenant.create(service.current);
   await makeRule(tenant, "any_payment", { expression: "event.type == 'payment'", label: "Organic", weight: 4.5 });
   await sendScored(tenant, [paymentOf(), paymentOf(), paymentOf({ type: "login_succeeded" })]);
@@ -173,7 +173,7 @@ test("try-out: gives the same answers as the decisions that the engine stored", 
   expect(tried.moments.find(({ moment }) => moment === "login")?.allowed.activities).toBe(1);
 });
 
-// A tenant where every payment gets score 4.
+// A tenant whose payments and failed log-ins all get score 4.
 async function strictTenant(rows: PolicyDefinition["rows"], mode: PolicyDefinition["mode"] = "on"): Promise<TestTenant> {
   const tenant = await TestTenant.create(service.current);
   await makeRule(tenant, "any_payment", { expression: "event.type == 'payment'", label: "Organic", weight: 4.5 });
@@ -185,7 +185,7 @@ async function strictTenant(rows: PolicyDefinition["rows"], mode: PolicyDefiniti
 
 const quarantine = [{ min_score: 4, action: "BLOCK" as const, set_quarantined: true }];
 
-test("set_quarantined: the engine quarantines the account once, as system, and the feed has the change", async () => {
+test("set_quarantined: the engine quarantines the account once, as `system`, and the feed contains the change", async () => {
   const tenant = await strictTenant(quarantine);
   await sendScored(tenant, [paymentOf({ website_account_id: "bad" }), paymentOf({ website_account_id: "bad" })]);
   await sendScored(tenant, [paymentOf({ website_account_id: "bad" })]);
@@ -201,7 +201,7 @@ test("set_quarantined: the engine quarantines the account once, as system, and t
   expect(await flagsOf(tenant, "bad")).toMatchObject({ is_quarantined: true });
 });
 
-test("set_quarantined: a change of the policy counts from the next batch on, also in an engine that knows the old one", async () => {
+test("set_quarantined: a policy change counts from the next batch on, even in an engine that has cached the old policy", async () => {
   const tenant = await strictTenant(quarantine, "shadow");
   await sendScored(tenant, [paymentOf({ website_account_id: "one" })]);
   expect(await flagsOf(tenant, "one")).toMatchObject({ is_quarantined: false });
@@ -210,7 +210,7 @@ test("set_quarantined: a change of the policy counts from the next batch on, als
   expect(await flagsOf(tenant, "one")).toMatchObject({ is_quarantined: true });
 });
 
-test("set_quarantined: nobody gets an account quarantined by failed log-ins, and the default policy quarantines nobody", async () => {
+test("set_quarantined: failed log-ins never quarantine an account, and the default policy quarantines nobody", async () => {
   const tenant = await strictTenant(quarantine);
   const failed = { type: "login_failed", ip: "192.0.2.7", device_id: "thief" };
   await sendScored(
@@ -223,7 +223,7 @@ test("set_quarantined: nobody gets an account quarantined by failed log-ins, and
   expect(await flagsOf(plain, "reported")).toMatchObject({ is_quarantined: false });
 });
 
-test("set_quarantined: an account whose payment is suspicious only because of the payee is a victim and stays free", async () => {
+test("set_quarantined: an account whose payment is suspicious only because of the payee is not quarantined", async () => {
   const tenant = await strictTenant(quarantine);
   const expression = "event.type == 'transfer'";
   await makeRule(tenant, "bad_payee", { expression, about: "payee", label: "Organic", weight: 4.5 });
@@ -235,7 +235,7 @@ function reportOf(account: string, label: string) {
   return paymentOf({ type: "fraud_report", website_account_id: account, attributes: { label } });
 }
 
-test("set_quarantined: a report by the tenant's server can quarantine, by its label", async () => {
+test("set_quarantined: a fraud report from the tenant's server can quarantine an account, depending on its label", async () => {
   const tenant = await strictTenant([{ moments: ["other"], labels: ["Bot"], action: "BLOCK", set_quarantined: true }]);
   await sendScored(tenant, [reportOf("robot", "Bot"), reportOf("disputed", "Organic")]);
   expect(await flagsOf(tenant, "robot")).toMatchObject({ is_quarantined: true });

@@ -72,7 +72,7 @@ async function scansOf(database: TenantDatabase, text: string): Promise<string[]
   const plan = await database.transaction(async (tx) => {
     const run = <R extends Row>(each: string) => tx.query<R>({ name: "", text: each, values: [] });
     for (const way of ["seqscan", "bitmapscan", "hashjoin", "mergejoin"]) await run(`set local enable_${way} = off`);
-    // The try-out of a policy asks for a plan itself.
+    // The try-out of a policy reads a plan itself, so remove its own `explain`.
     const query = text.replace(/^\s*explain \(format json\)/, "");
     const [row] = await run<{ "QUERY PLAN": [{ Plan: Plan }] }>(`explain (generic_plan, format json) ${query}`);
     if (!row) throw new Error("no plan was given");

@@ -94,7 +94,7 @@ test("scopes: the table requires no scope that the issuer cannot grant", () => {
   expect(operations.flatMap(scopesOf).filter((scope) => !scopes.includes(scope))).toEqual([]);
 });
 
-test("POST assessments 403: needs the second scope too, and stores nothing without it", async () => {
+test("POST assessments 403: also requires the second scope, and stores nothing without it", async () => {
   const tenant = await TestTenant.create(service.current);
   const body = { activity_id: "a-1", type: "logout", occurred_at: "2026-11-15T09:30:00.000Z", website_account_id: "user-1" };
   const token = await tenant.mint(scopes.filter((scope) => scope !== "read:decisions"));

@@ -5,7 +5,7 @@ import { expectProblem, useOwnDatabase, useService, type TestTenant } from "./ha
 import { apply, paymentOf, sendScored } from "./labels-lab.ts";
 import { close, listed, openCaseOf, openCases, snoozed, strictTenant, visitOf } from "./snoozes-lab.ts";
 
-// What somebody gains who knows what is quiet, and can send any activity through the tenant's own pages and servers.
+// What an attacker gains who knows which rules are quiet, and can send any activity through the tenant's own pages and servers.
 const service = useService({ databaseUrl: useOwnDatabase("snoozes_attacks"), roles: new Set(["api"]) });
 
 const phone = { device_id: "annas-phone", ip: "198.51.100.7" };
@@ -15,7 +15,7 @@ async function endings(tenant: TestTenant): Promise<(string | undefined)[]> {
 }
 
 test.each(["account", "device", "address"])(
-  "attack: with the scope %s, the device and the address of a quiet account get nobody else's account past the rules",
+  "attack: with the scope %s, the device and the address of a quiet account do not get a different account past the rules",
   async (scope) => {
     const tenant = await strictTenant(service.current);
     await snoozed(tenant, scope, visitOf(phone));
@@ -29,17 +29,17 @@ test.each([
   ["device", { ip: phone.ip, device_id: "thiefs-phone" }],
   ["address", { ip: "203.0.113.99", device_id: "thiefs-phone" }],
 ])(
-  "attack: with the scope %s, a stranger in the quiet account is found, because the device or address is another",
+  "attack: with the scope %s, a stranger in the quiet account is detected, because the device or address is different",
   async (scope, from) => {
     const tenant = await strictTenant(service.current);
     await snoozed(tenant, scope, visitOf(phone));
-    // The look-alike of a false positive is damped. So the thief comes from elsewhere.
+    // A look-alike of a false positive would be damped, so the thief comes from a different place.
     await sendScored(tenant, [visitOf({ ...from, ...(scope === "device" && { ip: "203.0.113.99" }) })]);
     expect(await openCases(tenant)).toHaveLength(1);
   },
 );
 
-test("attack: evidence of another kind that is enough for a case ends the snooze, and the case has all of the evidence", async () => {
+test("attack: other evidence that is enough for a case ends the snooze, and the case contains all the evidence", async () => {
   const tenant = await strictTenant(service.current);
   await snoozed(tenant, "account");
   const odd = visitOf({ attributes: { odd: true } });
@@ -56,7 +56,7 @@ test("attack: evidence of another kind that is enough for a case ends the snooze
   ]);
 });
 
-test("attack: weak evidence of another kind does not end it, unless the score rises above what was judged", async () => {
+test("attack: other weak evidence does not end the snooze, unless the score rises above what was judged", async () => {
   const tenant = await strictTenant(service.current);
   await snoozed(tenant, "account");
   await sendScored(tenant, [visitOf({ attributes: { slight: true } })]);
@@ -67,7 +67,7 @@ test("attack: weak evidence of another kind does not end it, unless the score ri
   expect(await endings(tenant)).toEqual(["stronger_evidence"]);
 });
 
-test("attack: a quiet rule that somebody makes heavier is stronger than what was judged", async () => {
+test("attack: if the weight of a quiet rule is raised, its evidence goes beyond what was judged", async () => {
   const tenant = await strictTenant(service.current);
   await snoozed(tenant, "account");
   const { rule_version } = (await tenant.call("GET", "/rules/visits")).json.data as { rule_version: number };
@@ -76,7 +76,7 @@ test("attack: a quiet rule that somebody makes heavier is stronger than what was
   expect(await openCases(tenant)).toHaveLength(1);
 });
 
-// Every payment of anna's to the landlord gets score 3.
+// A tenant where every transfer gets score 3.
 async function payingTenant(): Promise<TestTenant> {
   const tenant = await strictTenant(service.current);
   await makeRule(tenant, "rent", { expression: "event.type == 'transfer'", label: "Organic", weight: 3 });
@@ -95,7 +95,7 @@ function rentOf(more: Partial<Activity> = {}): Activity {
   });
 }
 
-test("attack: with the scope payee, the account's money goes quietly to this payee alone, and not in larger amounts", async () => {
+test("attack: with the scope payee, the rules are quiet only about payments to this payee, and not about much larger amounts", async () => {
   const tenant = await payingTenant();
   await snoozed(tenant, "payee", rentOf());
   expect(await listed(tenant)).toMatchObject([{ subject: "account:anna", scope: "payee", value: "landlord" }]);
@@ -110,7 +110,7 @@ test("attack: with the scope payee, the account's money goes quietly to this pay
   expect(await endings(other)).toEqual(["stronger_evidence"]);
 });
 
-test("attack: what was judged without money covers no payment", async () => {
+test("attack: a snooze of a case without a payment covers no payment", async () => {
   const tenant = await payingTenant();
   const rule = { expression: "event.type == 'transfer' || event.type == 'custom:visit'", label: "Bot", weight: 2.6 } as const;
   await makeRule(tenant, "anything", rule);
@@ -125,7 +125,7 @@ test("attack: what was judged without money covers no payment", async () => {
   expect(await openCases(tenant)).toHaveLength(1);
 });
 
-test("attack: a report ends what is quiet about its account", async () => {
+test("attack: a fraud report ends the snoozes of its account", async () => {
   const tenant = await strictTenant(service.current);
   await snoozed(tenant, "account");
   await sendScored(tenant, [visitOf({ type: "fraud_report" })]);
@@ -133,7 +133,7 @@ test("attack: a report ends what is quiet about its account", async () => {
   expect(await endings(tenant)).toEqual(["reported"]);
 });
 
-test("attack: a fraud that is confirmed on the account ends everything that is quiet about it", async () => {
+test("attack: a confirmed fraud ends all snoozes of its account", async () => {
   const tenant = await strictTenant(service.current);
   await snoozed(tenant, "device", visitOf(phone));
   const { case_id, case_version } = await openCaseOf(tenant, visitOf());
@@ -143,7 +143,7 @@ test("attack: a fraud that is confirmed on the account ends everything that is q
   expect(await endings(tenant)).toEqual(["confirmed_fraud"]);
 });
 
-test("attack: a snooze that others forgot cannot be kept alive: it ends at its date, also for activity that says it is older", async () => {
+test("attack: a snooze ends at its date, even for activity that claims to be older", async () => {
   const tenant = await strictTenant(service.current);
   await snoozed(tenant, "account");
   const until = new Date(Date.now() - 1_000).toISOString();
@@ -160,7 +160,7 @@ function failed(account: string): Activity {
   return paymentOf({ type: "login_failed", website_account_id: account, device_id: "kiosk", ip: "192.0.2.50" });
 }
 
-test("attack: a quiet device hides no attack on many accounts that is larger than what was judged", async () => {
+test("attack: a quiet device does not hide an attack on far more accounts than were judged", async () => {
   const tenant = await strictTenant(service.current);
   await sendScored(
     tenant,
@@ -179,7 +179,7 @@ test("attack: a quiet device hides no attack on many accounts that is larger tha
   expect(await endings(tenant)).toEqual(["stronger_evidence"]);
 });
 
-test("attack: whoever may only read cases makes nothing quiet and ends nothing", async () => {
+test("attack: a caller who may only read cases cannot end a snooze", async () => {
   const tenant = await strictTenant(service.current);
   await snoozed(tenant, "account");
   const [snooze] = await listed(tenant);

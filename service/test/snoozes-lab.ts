@@ -9,7 +9,7 @@ import { paymentOf, sendScored } from "./labels-lab.ts";
 
 let places = 0;
 
-// Every visit is from another device and another block of addresses, so that earlier false positives damp nothing.
+// Every visit comes from a new device and a new block of addresses, so that earlier false positives damp nothing.
 export function visitOf(more: Partial<Activity> = {}): Activity {
   places += 1;
   const place = { device_id: `device-${places}`, ip: `10.${places >> 8}.${places & 255}.1` };
@@ -18,7 +18,7 @@ export function visitOf(more: Partial<Activity> = {}): Activity {
 
 const isVisit = "event.type == 'custom:visit'";
 
-// A tenant where every visit gets score 3, and more with attributes.
+// A tenant where every visit gets score 3, or more if it has certain attributes.
 export async function strictTenant(service: Service): Promise<TestTenant> {
   const tenant = await TestTenant.create(service);
   await makeRule(tenant, "visits", { name: "Visit", expression: isVisit, label: "Organic", weight: 3 });

@@ -23,7 +23,7 @@ async function stored(tenant: TestTenant, activityId: string) {
   return { score: row?.score, decision: JSON.parse(row?.decision ?? "{}") as { l: number; c?: unknown[]; r?: object } };
 }
 
-test("snooze: closing as a false positive makes the case's rules quiet about its account, and says what that kept from the queue", async () => {
+test("snooze: closing as a false positive makes the case's rules quiet about its account, and the snooze counts what that kept from the queue", async () => {
   const tenant = await strictTenant(service.current);
   const { case_id } = await snoozed(tenant, "account");
   const kept = visitOf();
@@ -69,7 +69,7 @@ test("snooze: the stored decision explains the quiet rule, and its parts sum to 
 });
 
 test.each<[string, object, string[]]>([
-  ["another disposition", { disposition: "CONFIRMED_FRAUD" }, ["snooze"]],
+  ["a different disposition", { disposition: "CONFIRMED_FRAUD" }, ["snooze"]],
   ["no disposition", { disposition: undefined }, ["snooze"]],
   ["a reopening", { status: "OPEN", disposition: undefined }, ["snooze"]],
   ["0 days", { snooze: { days: 0, scope: "account" } }, ["snooze.days"]],
@@ -90,7 +90,7 @@ test.each<[string, object, string[]]>([
   expect(await listed(tenant)).toEqual([]);
 });
 
-test("snooze: a case with nothing but a report cannot be quiet, and a case without an account only as what it is about", async () => {
+test("snooze: a case with only a report cannot be snoozed, and a case without an account only with its own subject as the scope", async () => {
   const tenant = await strictTenant(service.current);
   await sendScored(tenant, [visitOf({ type: "fraud_report", website_account_id: "reported" })]);
   const [reported] = await openCases(tenant);
@@ -110,7 +110,7 @@ test("snooze: a case with nothing but a report cannot be quiet, and a case witho
   expect(await listed(tenant)).toMatchObject([{ subject: "device:kiosk", scope: "device" }]);
 });
 
-test("snooze: a repeat with the same key makes no second snooze, and closing a closed case makes none", async () => {
+test("snooze: neither a repeat with the same key nor closing a closed case creates a second snooze", async () => {
   const tenant = await strictTenant(service.current);
   const found = await openCaseOf(tenant, visitOf());
   const body = { status: "CLOSED", disposition: "FALSE_POSITIVE", case_version: 1, snooze: { days: 3, scope: "account" } };
@@ -121,7 +121,7 @@ test("snooze: a repeat with the same key makes no second snooze, and closing a c
   expect(await listed(tenant)).toHaveLength(1);
 });
 
-test("snooze: a person ends it early, and then the rules count again", async () => {
+test("snooze: after a person ends it early, the rules count again", async () => {
   const tenant = await strictTenant(service.current);
   const { case_id } = await snoozed(tenant, "account");
   const [snooze] = await listed(tenant);
@@ -141,7 +141,7 @@ test("snooze: a person ends it early, and then the rules count again", async () 
   expectProblem(await tenant.call("DELETE", "/snoozes/x"), 404, "item-not-found");
 });
 
-test("snooze: it ends by itself at its time, and reopening its case ends it", async () => {
+test("snooze: it expires at its date, and reopening its case ends it", async () => {
   const tenant = await strictTenant(service.current);
   await snoozed(tenant, "account");
   const text = "update snoozes set until = now() - interval '1 second' where tenant_id = $1";
@@ -153,7 +153,7 @@ test("snooze: it ends by itself at its time, and reopening its case ends it", as
   expect((await listed(tenant))[0]).toMatchObject({ ended_because: "reopened", ended_by: tenant.clientId });
 });
 
-test("snooze: pages of the list neither skip nor repeat, and another tenant sees nothing and ends nothing", async () => {
+test("snooze: pages of the list neither skip nor repeat a snooze, and another tenant can neither see nor end one", async () => {
   const [tenant, other] = [await strictTenant(service.current), await strictTenant(service.current)];
   for (const account of ["a", "b", "c"]) await snoozed(tenant, "account", visitOf({ website_account_id: account }));
   const seen: string[] = [];
@@ -172,7 +172,7 @@ test("snooze: pages of the list neither skip nor repeat, and another tenant sees
   expect(await listed(tenant, "is_active=true")).toHaveLength(3);
 });
 
-test("snooze: a tenant has a limited number of active ones", async () => {
+test("snooze: the number of active snoozes per tenant is limited", async () => {
   const tenant = await strictTenant(service.current);
   await snoozed(tenant, "account");
   const text = `

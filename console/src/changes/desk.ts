@@ -87,7 +87,7 @@ async function changeCase(desk: Desk, caseId: string, body: CaseChange, { label,
   }
 }
 
-// Says which choice of the dialog the service rejects. The problem's own sentence names only the field.
+// Names the choice in the dialog that the service rejected. The problem's own detail names only the field.
 function refusalOf({ errors, detail }: ProblemError): string {
   const fault = errors?.find(({ field }) => field.startsWith("snooze"));
   return fault ? `“Not this again” was rejected: it ${fault.message}.` : detail;

@@ -9,7 +9,7 @@ const atFirst = 14;
 
 const ofAccount: Record<Scope, string> = {
   device: "this account on the same device",
-  address: "this account at the same address",
+  address: "this account from the same address",
   payee: "this account paying the same payee",
   account: "this account anywhere",
 };
@@ -20,7 +20,7 @@ const ownWords: Partial<Record<string, { scope: Scope; words: string }>> = {
   payee: { scope: "payee", words: "this payee" },
 };
 
-// What the rules of this case can be quiet about. The narrowest comes first.
+// What the rules of this case can be quiet about, narrowest first.
 function offersOf({ website_account_id, details }: Case): { scope: Scope; words: string }[] {
   if (website_account_id !== unknownAccount)
     return (["device", "address", "payee", "account"] as const).map((scope) => ({ scope, words: ofAccount[scope] }));
@@ -30,7 +30,7 @@ function offersOf({ website_account_id, details }: Case): { scope: Scope; words:
 
 type Props = { seen: Case; value: Snooze | null; onValue: (value: Snooze | null) => void; isDisabled: boolean };
 
-// Offered when a case is closed as a false positive: do not show this again for some days.
+// Shown when a case is closed as a false positive. Offers to make its rules quiet for some days.
 export function SnoozeFields({ seen, value, onValue, isDisabled }: Props) {
   const offers = offersOf(seen);
   const [first] = offers;
@@ -47,13 +47,13 @@ export function SnoozeFields({ seen, value, onValue, isDisabled }: Props) {
         <span>
           Not this again
           <span className="block text-xs text-faint">
-            The rules of this case are quiet for some days. Stronger evidence or a fraud report ends that.
+            Makes the rules of this case quiet for some days. Stronger evidence or a fraud report ends this early.
           </span>
         </span>
       </label>
       {value && (
         <div className="ml-6 flex flex-wrap items-center gap-2">
-          <span>Quiet for</span>
+          <span>Quiet about</span>
           <select
             aria-label="Quiet about"
             className={`${inputLook} !h-8 !w-auto`}
@@ -69,6 +69,7 @@ export function SnoozeFields({ seen, value, onValue, isDisabled }: Props) {
               </option>
             ))}
           </select>
+          <span>for</span>
           <select
             aria-label="Quiet for how long"
             className={`${inputLook} !h-8 !w-auto`}

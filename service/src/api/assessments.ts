@@ -32,14 +32,14 @@ export const assessmentOperations: Operation[] = [
     tag: "Activity",
     summary: "Send an activity and get a verdict",
     description:
-      "For a server that must decide at once, such as at log-in or checkout. The activity is stored and scored as if it had been sent to `POST /activities`, and the response says what to do. It also requires the scope `read:decisions`. The same request again gives the same response. A request with the same activity_id but another body is rejected with 409.",
+      "For a server that must decide immediately, such as at log-in or checkout. The activity is stored and scored as if it had been sent to `POST /activities`, and the response says what to do. This operation also requires the scope `read:decisions`. Repeating a request returns the same response. A request with the same activity_id but a different body is rejected with 409.",
     body: AssessmentRequest,
     hasDeadline: true,
     success: {
       status: 200,
       description: "The verdict",
       schema: Assessment,
-      headers: { "Idempotent-Replayed": "`true` if the response was given before." },
+      headers: { "Idempotent-Replayed": "`true` if this response was already given to an earlier request." },
     },
     problems: ["bad-request", "operation-idempotency-conflict", "transaction-contended"],
     example: {

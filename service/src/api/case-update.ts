@@ -63,7 +63,7 @@ export async function updateCase(services: Services, { caller, params, body, key
     now: services.now(),
   };
   const wanted = { id, change: body };
-  // An occurrence that is not in the case is a 422, which leaves the key free, and so is a snooze that is not possible. In a batch,
+  // If an occurrence is not in the case, or a snooze is not possible, the reply is a 422, which leaves the key free. In a batch,
   // it would make the other closes fail too.
   const isPlain = body.occurrence_ids === undefined && body.snooze === undefined;
   const mayShare = body.status === "CLOSED" && claim.caseId !== null && isPlain;

@@ -39,7 +39,7 @@ export function listEvent(
 
 type Uses = Pick<List, "used_by" | "is_in_policy">;
 
-// Returns what uses each list, by the list's name. An expression that no longer compiles uses none.
+// Returns a function that says what uses a list, by the list's name. An expression that no longer compiles uses no list.
 async function findUses(database: Queryable, tenantId: string): Promise<(name: string) => Uses> {
   const rules = (await listRules(database, tenantId)).map(({ rule_id, expression }) => ({ rule_id, reads: readsOf(expression) }));
   const { rows } = await findPolicy(database, tenantId);
@@ -137,7 +137,7 @@ async function update(services: Services, call: Call<ListChange>): Promise<Reply
   return dataReply(await readMeasured(services, caller.tenant_id, name));
 }
 
-// The lock also keeps rules and the policy from changing, so they cannot start to use the list meanwhile.
+// The lock also keeps rules and the policy from changing, so neither can start to use the list meanwhile.
 async function remove(services: Services, call: Call): Promise<Reply> {
   const { caller } = call;
   const now = services.now();

@@ -31,7 +31,7 @@ export type Services = {
   closeTogether: (tenantId: string, update: CaseUpdate) => Promise<Reply | null>;
   // The activities are durable when this resolves.
   acceptTogether: (tenantId: string, activities: RecordedActivity[]) => Promise<Inserted>;
-  // Stores the activity and answers within the deadline.
+  // Stores the activity and answers by the deadline.
   assess: (tenantId: string, asked: AskedAssessment) => Promise<{ reply: string; isReplay: boolean }>;
   now: () => string;
   newId: (at?: string) => string;
@@ -83,7 +83,7 @@ export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> 
   // Relative to /v2/{tenant_slug}.
   path: string;
   scope: Scope;
-  // A second scope that the operation requires.
+  // A second scope that the operation also requires.
   furtherScope?: Scope;
   summary: string;
   description?: string;
@@ -100,7 +100,7 @@ export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> 
   // Holds the request until something happens. A waiting request occupies one of the places for event readers, but no turn. It
   // takes a turn only while it reads.
   isLongPoll?: boolean;
-  // Answers by a deadline of its own, so it does not wait behind the caller's other requests.
+  // The operation has its own deadline, so it does not wait behind the caller's other requests.
   hasDeadline?: boolean;
   // Answers with server-sent events instead of JSON.
   isStream?: boolean;

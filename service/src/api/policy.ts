@@ -36,9 +36,9 @@ import type { Reply } from "./http/problem.ts";
 import { invalid } from "./http/validate.ts";
 
 const versionsMax = 100;
-// Busy tenants try a policy on fewer days.
+// A try-out stops after about this many activities, so busy tenants try a policy on fewer days.
 const triedMax = 1_000_000;
-// Activities that one statement counts, so that it is not cancelled.
+// At most this many activities are counted by one statement, so that the statement does not time out.
 const spanMax = 200_000;
 
 async function read({ database }: Services, { caller }: Call): Promise<Reply> {
@@ -88,7 +88,7 @@ async function attempt(services: Services, { caller, body }: Call<PolicyDefiniti
   return dataReply({ from, until, tried: tryPolicy(body, situations), current: tryPolicy(current, situations) });
 }
 
-// Reads backwards, at most a day at a time, until the limit is reached.
+// Counts backwards from now, at most a day at a time, until the limit is reached.
 async function countRecent({ database }: Services, tenantId: string, until: string) {
   const [first = ""] = daysUpTo(until, trialDays);
   const since = `${first}T00:00:00.000Z`;
@@ -107,7 +107,7 @@ async function countRecent({ database }: Services, tenantId: string, until: stri
   return { from, counts };
 }
 
-// The start of the day, or a later time if the day has too much activity to be counted at once.
+// Returns the start of the day, or a later time if the day has too much activity for one statement.
 async function spanStart(
   database: Services["database"],
   tenantId: string,
@@ -123,7 +123,7 @@ async function spanStart(
 
 type LabelOf = (ruleId: string, version: number) => Label | undefined;
 
-// A decision names the versions of the rules that fired, and a rule may have had another label then.
+// A decision names the versions of the rules that fired. A rule may have had a different label then.
 async function ruleLabels({ database }: Services, tenantId: string, counts: SituationCount[]): Promise<LabelOf> {
   const named = new Map(
     counts.flatMap(({ rules }) =>
@@ -155,7 +155,7 @@ export const policyOperations: Operation[] = [
     scope: "read:rules",
     tag,
     summary: "Read the policy",
-    description: "What to do by moment, score, label and list. Version 1 is the default policy.",
+    description: "The policy decides what to answer, by moment, score, label and list. Version 1 is the default policy.",
     success: { status: 200, description: "The policy", schema: Policy },
     problems: [],
     handle: read,
@@ -168,7 +168,7 @@ export const policyOperations: Operation[] = [
     tag,
     summary: "Change the policy",
     description:
-      "Replaces the policy. A row that can never match is rejected, and so is a name that no list has. A policy with `set_quarantined` also requires the scope `update:enduseraccount`. Activity that was already answered keeps its answer.",
+      "Replaces the policy. A row that can never match is rejected, and so is the name of a list that does not exist. A policy with `set_quarantined` also requires the scope `update:enduseraccount`. Answers that were already given do not change.",
     body: PolicyChange,
     success: { status: 200, description: "The policy after the change", schema: Policy },
     problems: ["bad-request", "item-version-conflict", "transaction-contended"],
@@ -197,9 +197,9 @@ export const policyOperations: Operation[] = [
     scope: "manage:rules",
     tag,
     summary: "Try a policy on recent activity",
-    description: `Says what a policy would have answered to the activity that your servers sent in the last ${trialDays} days, or since \`from\` if that was more than about a million activities. The scores are those that were given at the time. Page views, logouts and fraud reports are left out. Nothing is stored.`,
+    description: `Reports what a policy would have answered to the activity that your servers sent in the last ${trialDays} days. If that is more than about a million activities, only activity since \`from\` is counted. The scores are the ones that were given at the time. Page views, logouts and fraud reports are left out. Nothing is stored.`,
     body: PolicyDefinition,
-    success: { status: 200, description: "What it would have done", schema: PolicyTrial },
+    success: { status: 200, description: "What the policy would have answered", schema: PolicyTrial },
     problems: ["bad-request"],
     example: defaultPolicy,
     handle: attempt,

@@ -37,7 +37,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 type Asked = SnoozeRequest & { at: string; by: string; newId: () => string };
 
-// Returns the snoozes that closing this case makes: one, or one for each device, address or payee that its evidence named.
+// Returns the snoozes that closing this case creates: one, or one for each device, address or payee that its evidence names.
 export async function snoozesOf(tx: Transaction, found: LockedCase, { days, scope, at, by, newId }: Asked): Promise<NewSnooze[]> {
   const { document, subject } = found;
   const { tenant_id: tenantId, case_id } = document;
@@ -54,17 +54,19 @@ export async function snoozesOf(tx: Transaction, found: LockedCase, { days, scop
   const values = [...new Set(named.flatMap((each) => scopeValue(scope, each) ?? []))];
   const fault = snoozeFault({ subject, scope, judged, values });
   if (fault) throw invalid([fault]);
-  // Locked, so that two closes at the same time do not exceed the limit.
+  // Lock the settings, so that concurrent closes cannot exceed the limit.
   await lockSettings(tx, tenantId, at);
   if ((await countActiveSnoozes(tx, tenantId, at)) + Math.max(values.length, 1) > snoozesMax)
-    throw invalid([{ field: "snooze", message: `is not possible: the tenant already has the maximum of ${snoozesMax} snoozes` }]);
+    throw invalid([
+      { field: "snooze", message: `is not possible, because the tenant would have more than ${snoozesMax} active snoozes` },
+    ]);
   const size = await findJudgedSize(tx, tenantId, case_id);
   const until = new Date(Date.parse(at) + days * dayMs).toISOString();
   const common = { case_id, subject, scope, ...judged, size, created_at: at, created_by: by, until };
   return (isOwn ? [null] : values).map((value) => ({ ...common, value, snooze_id: newId() }));
 }
 
-// Reopening a case takes back the decision that its rules are quiet for.
+// Reopening a case revokes the outcome that made its rules quiet.
 export async function endReopened(tx: Transaction, tenantId: string, reopened: LockedCase[]): Promise<DomainEvent[]> {
   const events: DomainEvent[] = [];
   for (const { document } of reopened) {
@@ -93,7 +95,7 @@ async function list(services: Services, call: Call<unknown, { is_active?: boolea
   });
 }
 
-// Ending one that has already ended changes nothing.
+// Ending a snooze that has already ended changes nothing.
 async function end(services: Services, { caller, params }: Call): Promise<Reply> {
   const id = params["snooze_id"] ?? "";
   const ending = { because: "by_hand", by: caller.actor, now: services.now() } as const;
@@ -115,9 +117,9 @@ export const snoozeOperations: Operation[] = [
     path: "/snoozes",
     scope: "read:cases",
     tag,
-    summary: "List what is quiet",
+    summary: "List snoozes",
     description:
-      "The rules that are quiet about a subject because its case was closed as a false positive with `snooze`: until when, and what that kept from the queue. Newest first. Ended ones are listed until the retention period is over.",
+      "Lists the rules that are quiet about a subject because its case was closed as a false positive with `snooze`. Each snooze says until when, and how many activities it kept from the queue. Newest first. A snooze is listed until the retention period after its date is over, even if it has ended.",
     query: Type.Object({ is_active: Type.Optional(Type.Boolean()), limit: Limit, cursor: Cursor }),
     success: pageOf("snoozes", Snooze, "A page of snoozes"),
     problems: ["bad-request"],
@@ -131,8 +133,8 @@ export const snoozeOperations: Operation[] = [
     tag,
     summary: "End a snooze",
     description:
-      "The rules count again from the next batch on. The snooze stays in the list. Ending one that has ended changes nothing.",
-    success: { status: 204, description: "Ended" },
+      "The rules count again from the next batch on. The snooze stays in the list. Ending a snooze that has already ended changes nothing.",
+    success: { status: 204, description: "The snooze has ended" },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
     handle: end,
   }),

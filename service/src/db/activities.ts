@@ -21,7 +21,7 @@ export type Turn = {
   heard_sessions: number;
   browser_at: string | null;
   campaigns: StoredCampaigns;
-  // When an assessment was last scored.
+  // When an assessment was last scored. Not updated for every assessment, so it may be a few seconds too early.
   assessed_at: string | null;
 };
 
@@ -32,7 +32,7 @@ const turnText = `
     join tenants as t using (tenant_id)
     where e.tenant_id = $1`;
 
-// Returns null if another engine has the tenant's turn, unless `isPatient`: then it waits for the turn. The turn is held until the
+// If another engine has the tenant's turn, waits for it if `isPatient`, and otherwise returns null. The turn is held until the
 // transaction ends.
 export async function claimTurn(tx: Queryable, tenantId: string, isPatient = false): Promise<Turn | null> {
   const lock = isPatient ? "for update of e" : "for update of e skip locked";

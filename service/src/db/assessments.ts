@@ -4,8 +4,8 @@ import { insertParcels } from "./parcels.ts";
 import type { Queryable } from "./postgres/database.ts";
 import { joinJson, plainArray, sql } from "./postgres/sql.ts";
 
-// Sent with a tenant's id: when an activity waits for its verdict in a process without an engine, and when an engine has answered
-// an assessment of another process.
+// Channels for notifications that carry a tenant's id. The first is used when a process without an engine has stored an activity
+// that waits for its verdict. The second is used when an engine has answered an assessment that another process received.
 export const urgentChannel = "casehound_urgent";
 export const answeredChannel = "casehound_answered";
 
@@ -13,15 +13,15 @@ export const answeredChannel = "casehound_answered";
 export type AssessedActivity = RecordedActivity & { prediction_id: string };
 export type NewAssessment = { activity: AssessedActivity; fingerprint: Buffer };
 
-// `known`: an assessment of this activity exists. `conflict`: the id was used for something else.
+// `known`: an assessment of this activity exists. `conflict`: the id was used for a different request.
 export type Accepted = { id_key: string } & (
   | { outcome: "new" }
   | { outcome: "known"; prediction_id: string; received_at: string; reply: string | null }
   | { outcome: "conflict" }
 );
 
-// Stores activities that wait for their verdicts, each once. Several requests are stored together as if they came one after the
-// other.
+// Stores activities that wait for their verdicts, each only once. Requests that are stored together are treated as if they had
+// come one after the other.
 export async function insertAssessments(tx: Queryable, tenantId: string, given: NewAssessment[]): Promise<Accepted[]> {
   const all = given.map((each) => ({ ...newActivity(each.activity), ...each }));
   const first = new Map(all.toReversed().map((each) => [each.key, each]));
@@ -84,7 +84,7 @@ async function findAssessments(database: Queryable, tenantId: string, keys: stri
 
 export type Answer = { id_key: string; reply: string };
 
-// The answers that were given to these activities.
+// Returns the answers that were given to these activities.
 export async function findAnswers(database: Queryable, tenantId: string, keys: string[]): Promise<Answer[]> {
   return database.query<Answer>(sql`
     select id_key, reply
@@ -92,8 +92,8 @@ export async function findAnswers(database: Queryable, tenantId: string, keys: s
     where tenant_id = ${tenantId} and id_key = any(${plainArray(keys)}::uuid[]) and reply is not null`);
 }
 
-// Stores answers, and returns the keys of those that were the first for their activities. An engine and the process that holds the
-// request may answer at the same time: the second waits for the first, and its answer is not stored.
+// Stores answers, and returns the keys of those that were the first for their activities. An engine and the process that holds
+// the request may answer at the same time. Then the second waits for the first, and its answer is not stored.
 export async function saveAnswers(tx: Queryable, tenantId: string, answers: Answer[]): Promise<Set<string>> {
   if (answers.length === 0) return new Set();
   const sorted = answers.toSorted((a, b) => (a.id_key < b.id_key ? -1 : 1));

@@ -9,12 +9,12 @@ type Origin = RecordedActivity["origin"];
 export type ParcelKey = { is_browser: boolean; received_at: string; parcel_id: string };
 export type ParcelRow = ParcelKey & { is_urgent: boolean; parcel: Buffer };
 
-// How many activities to take. With `only`, the other origin is left alone. With `urgentMax`, urgent activity has a limit of its
-// own, and `size` limits the rest.
+// How many activities to take. With `only`, the other origin is left alone. With `urgentMax`, urgent activity has its own limit,
+// and `size` limits the rest.
 export type Claim = { size: number; only?: Origin; alongMax?: number; urgentMax?: number };
 
-// Takes activities out of the inbox, oldest first: those from servers, or those from browsers if there are none from servers. Of
-// those from servers, activity whose sender waits for the verdict comes first.
+// Takes activities out of the inbox, oldest first: those from servers, or those from browsers if there are none from servers.
+// Among those from servers, activities whose sender waits for the verdict come first.
 // Anybody can send events as a browser, so a flood of them must not delay what a server reports, not even by sharing its
 // transaction. But if at most `alongMax` activities from browsers are waiting, they are taken too, so that the events of one
 // visit are scored in order of time, whether a page or a server sent them. Rows are deleted by ctid, because the plan of a join
@@ -92,7 +92,7 @@ export async function claimActivities(tx: Queryable, tenantId: string, claim: Cl
   return claimed.map((activity) => ({ id_key: activityKey(activity), activity }));
 }
 
-// `firstMax`: how much urgent activity to take. `besides`: 1 if the rest has a limit of its own, otherwise 0.
+// `firstMax`: how much urgent activity to take. `besides`: 1 if the rest has its own limit, otherwise 0.
 function limitsOf({ size, only, urgentMax }: Claim) {
   const isOwn = urgentMax !== undefined;
   return {

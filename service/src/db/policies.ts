@@ -6,12 +6,12 @@ import { plainArray, sql } from "./postgres/sql.ts";
 type PolicyRow = Row & { policy_version: number; definition: PolicyDefinition; updated_at: string; updated_by: string };
 
 function toPolicy({ definition, ...row }: PolicyRow): Policy {
-  // jsonb does not keep the order of members. People read them in this order.
+  // jsonb does not keep the order of members, so restore the order in which people read them.
   const { mode, rows } = definition;
   return { mode, rows: rows.map(orderedRow), ...row };
 }
 
-// The current version. A tenant that has changed nothing has the default policy.
+// Returns the current version. A tenant that has never changed its policy has the default policy.
 export async function findPolicy(database: Queryable, tenantId: string): Promise<Policy> {
   const [newest] = await listPolicyVersions(database, tenantId, 1);
   if (!newest) throw new Error(`tenant ${tenantId} does not exist`);
@@ -47,7 +47,8 @@ export async function insertPolicyVersion(tx: Queryable, tenantId: string, polic
 
 export type KnownFraud = { id_key: string; received_at: string };
 
-// The activities since then that are known frauds, according to the source that decides. Only the latest labels are read.
+// Returns the activities since this time that are known frauds, according to the source that takes precedence. Reads only the
+// latest labels.
 export async function listKnownFrauds(
   database: Queryable,
   tenantId: string,
@@ -69,7 +70,7 @@ export async function listKnownFrauds(
     where y = 1 and received_at >= ${since}`);
 }
 
-// How many activities were in the same situation. The rest of the decision is given only if there was any evidence.
+// How many activities were in the same situation. What comes from the decision is empty if there was no evidence.
 export type SituationCount = {
   type: string;
   score: number;
@@ -83,8 +84,8 @@ export type SituationCount = {
   activities: number;
 };
 
-// Counts what servers sent in this span. Almost all activity is without any evidence, so its decisions are not parsed. The
-// features come last in a decision and are cut off, because they are most of its text.
+// Counts the activities that servers sent in this span. Almost all of them have no evidence, so their decisions are not parsed.
+// The features come last in a decision and are cut off, because they are most of its text.
 export async function countSituations(
   reader: Queryable,
   tenantId: string,

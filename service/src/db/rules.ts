@@ -84,7 +84,7 @@ export type Detection = {
   models_revision: number;
   lists_revision: number;
   policy_version: number;
-  // When the last snooze ends, at the latest.
+  // No snooze is active after this time.
   snoozed_until: string | null;
 };
 export type Settings = Pick<Detection, "revision" | "thresholds"> & {
@@ -95,7 +95,8 @@ export type Settings = Pick<Detection, "revision" | "thresholds"> & {
 
 type SettingsRow = Row & Settings;
 
-// One lookup by key, because an engine checks before each batch whether its compiled rules, models, lists and policy are still current.
+// One lookup by key, because an engine checks before each batch whether its compiled rules, models, lists and policy are still
+// current.
 export async function findDetection(database: Queryable, tenantId: string): Promise<Detection> {
   const [row] = await database.query<Row & Detection>(sql`
     select revision, thresholds, models_revision, lists_revision, policy_version, snoozed_until

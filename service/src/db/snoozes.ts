@@ -13,7 +13,7 @@ type SnoozeRow = Row &
     ended_because: Ending | null;
   };
 
-// A snooze whose time is over has ended at that time. No process needs to note it.
+// A snooze expires at its `until` time. No process has to record that.
 function toSnooze(row: SnoozeRow): Snooze {
   const { value, last_kept_at, ended_at, ended_by, ended_because, is_active, ...rest } = row;
   const expired = { ended_at: row.until, ended_by: "system", ended_because: "expired" as const };
@@ -55,7 +55,7 @@ export async function listSnoozes(
   return rows.map(toSnooze);
 }
 
-// The caller has locked the tenant's settings, so nobody else adds one meanwhile.
+// The caller has locked the tenant's settings, so nobody else can add a snooze meanwhile.
 export async function countActiveSnoozes(tx: Queryable, tenantId: string, now: string): Promise<number> {
   const [row] = await tx.query<{ count: number }>(sql`
     select count(*) as count
@@ -81,7 +81,7 @@ export async function insertSnoozes(tx: Queryable, tenantId: string, snoozes: Ne
   }
 }
 
-// Returns what is quiet about these subjects.
+// Returns the active snoozes of these subjects.
 export async function findQuiet(tx: Queryable, tenantId: string, wanted: { subjects: string[]; now: string }): Promise<Quiet[]> {
   return tx.query<Row & Quiet>(sql`
     select snooze_id, case_id, subject, scope, value, rules, score, size, until
@@ -92,7 +92,7 @@ export async function findQuiet(tx: Queryable, tenantId: string, wanted: { subje
 
 export type QuietCount = { snooze_id: string; hits: number; kept: number; last_kept_at: string | null };
 
-// Sorted, so that two writers wait for each other instead of deadlocking.
+// Sort the rows, so that two writers wait for each other instead of deadlocking.
 export async function addQuietCounts(tx: Queryable, tenantId: string, counts: QuietCount[]): Promise<void> {
   for (const { snooze_id, hits, kept, last_kept_at } of counts.toSorted((a, b) => (a.snooze_id < b.snooze_id ? -1 : 1))) {
     await tx.query(sql`
@@ -107,7 +107,7 @@ export async function addQuietCounts(tx: Queryable, tenantId: string, counts: Qu
 type EndingNow = { because: Ending; by: string; now: string };
 export type Ended = Pick<Snooze, "snooze_id" | "case_id">;
 
-// Returns those that were active.
+// Ends the snoozes, and returns those that were still active.
 export async function endSnoozes(
   tx: Queryable,
   tenantId: string,
@@ -133,7 +133,7 @@ export async function listSnoozesOfCases(tx: Queryable, tenantId: string, caseId
   return rows.map((row) => row.snooze_id);
 }
 
-// The snoozes that were made before their subject was confirmed as a fraud.
+// Returns the snoozes that were created before their subject was confirmed as a fraud.
 export async function listSnoozesAbout(
   tx: Queryable,
   tenantId: string,
@@ -153,7 +153,7 @@ export async function listSnoozesAbout(
   return rows.map((row) => row.snooze_id);
 }
 
-// Returns whether it exists.
+// Returns whether the snooze exists.
 export async function lockSnooze(tx: Queryable, tenantId: string, id: string): Promise<boolean> {
   const rows = await tx.query(sql`
     select 1 as found
@@ -163,7 +163,7 @@ export async function lockSnooze(tx: Queryable, tenantId: string, id: string): P
   return rows.length > 0;
 }
 
-// What the evidence of a case named, as it is stored under the tenant's ip_policy.
+// What the evidence of a case names. Addresses are in the form that the tenant's ip_policy allows to be stored.
 export type EvidenceNames = { device_id?: string; ip?: string; payee_id?: string };
 
 export async function listEvidenceNames(tx: Queryable, tenantId: string, predictionIds: string[]): Promise<EvidenceNames[]> {
@@ -179,7 +179,7 @@ export async function listEvidenceNames(tx: Queryable, tenantId: string, predict
   }));
 }
 
-// The largest evidence of the case: the amount of a payment, or the accounts of an attack.
+// Returns the largest size in the evidence of the case: the amount of a payment, or the number of accounts in an attack.
 export async function findJudgedSize(tx: Queryable, tenantId: string, caseId: string): Promise<number> {
   const [row] = await tx.query<{ size: number | null }>(sql`
     select max(size) as size
@@ -188,7 +188,7 @@ export async function findJudgedSize(tx: Queryable, tenantId: string, caseId: st
   return row?.size ?? 0;
 }
 
-// A device or a payee may be named after the account.
+// The name of a device or a payee may contain the account's id.
 export async function deleteSnoozesOfAccount(tx: Queryable, tenantId: string, { id, pseudonym }: Erased): Promise<void> {
   const pattern = databasePattern(id, { isJson: false });
   await tx.query(sql`

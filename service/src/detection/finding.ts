@@ -109,7 +109,7 @@ function makeFinding(verdict: Verdict, { activity, at, context, source }: Observ
   };
 }
 
-// The reasons of a verdict, whether or not it is strong enough for a case.
+// Returns the reasons for a verdict, whether or not it is strong enough for a case.
 export function reasonsFor(verdict: Verdict, { activity, context }: Observed, nowMs: number): Reason[] {
   const report = scoreReport(activity, nowMs);
   if (report) {

@@ -10,12 +10,12 @@ type Evidence = {
   rules: readonly Label[];
   // Whether the log-in is unusual for its account.
   isUnusual: boolean;
-  // The moment of the model, if it raised the log-odds.
+  // The model's moment, if the model raised the log-odds.
   raisedBy: Moment | null;
 };
 
-// The labels that a policy can ask for. A model does not say which kind of fraud it predicts, so its label counts only if there is
-// no other evidence.
+// Returns the labels that a policy can ask for. A model does not say which kind of fraud it predicts, so its label counts only if
+// there is no other evidence.
 export function evidenceLabels({ rules, isUnusual, raisedBy }: Evidence): Label[] {
   const found = new Set<Label>(rules);
   if (isUnusual) found.add("Account Takeover");
@@ -25,7 +25,7 @@ export function evidenceLabels({ rules, isUnusual, raisedBy }: Evidence): Label[
 
 export function labelsOf(verdict: Verdict): Label[] {
   const { fired, model, quiet, ratioParts } = verdict;
-  // Most events are like this.
+  // Most events have no evidence.
   if (fired.length === 0 && ratioParts.length === 0 && !model) return [];
   const isCounting = (id: string) => quiet.every(({ rule_id }) => rule_id !== id);
   return evidenceLabels({

@@ -3,14 +3,15 @@ import { accusersOf } from "./damping.ts";
 import { ratioOf, type Lead, type Observed } from "./leads.ts";
 import { scoreOf, type Quieted } from "./score.ts";
 
-// What the snoozes of a subject do to a lead about it. `quieted` is null if none of them has an effect. `isOver`: the evidence is
-// more than what was judged, so the snoozes end and the lead counts in full.
+// What the snoozes of a subject do to a lead about it. `quieted` is null if none of them has an effect. `isKept`: without them,
+// the lead would have been strong enough for a case. `isOver`: the evidence goes beyond what was judged, so the snoozes end and
+// the lead counts in full.
 export type Hushed = { quieted: Lead | null; by: Quiet[]; isKept: boolean; isOver: boolean };
 
 const nothing: Hushed = { quieted: null, by: [], isKept: false, isOver: false };
 
-// A snooze holds while the same rules match, and nothing else would be enough for a case. It never covers another subject, so
-// nobody gains anything by using a device that is quiet for somebody else.
+// A snooze holds as long as the other evidence is not enough for a case and the evidence does not go beyond what was judged. It
+// never covers a different subject, so nobody gains anything by using a device that is quiet for somebody else.
 export function hush(lead: Lead, snoozes: readonly Quiet[], { activity, at }: Pick<Observed, "activity" | "at">): Hushed {
   const covering = snoozes.filter((each) => at < Date.parse(each.until) && isCovered(each, activity));
   if (covering.length === 0) return nothing;

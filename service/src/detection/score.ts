@@ -19,7 +19,7 @@ export type RuleSet = {
   serving?: Serving;
   policy?: PolicyDefinition;
   lists?: Lists;
-  // When the last snooze ends, at the latest.
+  // No snooze is active after this time.
   snoozedUntil?: string | null;
 };
 
@@ -27,7 +27,7 @@ export type RuleSet = {
 export type Part = [name: string, logOdds: number];
 // What earlier false positives subtract from a rule's weight.
 export type Damped = { rule_id: string; logOdds: number; times: number };
-// What a snooze subtracts: all of the weight.
+// What a snooze subtracts: the whole weight of a rule.
 export type Quieted = Omit<Damped, "times">;
 export type Verdict = {
   source: Source;

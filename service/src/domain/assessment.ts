@@ -15,12 +15,12 @@ export const AssessmentRequest = Type.Object(
       Type.Integer({
         minimum: deadlineMs.min,
         maximum: deadlineMs.max,
-        description: `Answer within this time, measured by the service. Without it, ${deadlineMs.fallback}.`,
+        description: `The time to answer, in milliseconds, measured by the service. The default is ${deadlineMs.fallback}.`,
       }),
     ),
     otherwise: Type.Optional(
       Type.Enum([...policyActions], {
-        description: "The action to answer if there is no verdict in time. Without it, ALLOW.",
+        description: "The action to answer if there is no verdict in time. The default is ALLOW.",
       }),
     ),
   },
@@ -30,8 +30,8 @@ export type AssessmentRequest = Static<typeof AssessmentRequest>;
 
 const Reason = Type.Object(
   {
-    fraud_reason: Type.String({ description: "A few words." }),
-    description: Type.String({ description: "A sentence." }),
+    fraud_reason: Type.String({ description: "A short title." }),
+    description: Type.String({ description: "One sentence." }),
     contribution: Type.Number({ description: "In log-odds." }),
   },
   { additionalProperties: false, $id: "AssessmentReason" },
@@ -41,28 +41,30 @@ type Reason = Static<typeof Reason>;
 export const Assessment = Type.Object(
   {
     activity_id: Type.String(),
-    prediction_id: Type.String({ description: "The id of the decision. It can be read once the activity is scored." }),
+    prediction_id: Type.String({ description: "The id of the decision, which can be read once the activity is scored." }),
     action: Action,
     would_be: Type.Optional(
-      Type.Enum([...policyActions], { description: "If the policy is in shadow: what it would have answered." }),
+      Type.Enum([...policyActions], { description: "What the policy would have answered. Only in shadow mode." }),
     ),
     score: Type.Union([Score, Type.Null()], { description: "Null if verdict_from is `otherwise`." }),
     log_odds: Type.Union([Type.Number(), Type.Null()], { description: "Null if verdict_from is `otherwise`." }),
     is_final: Type.Boolean({
       description:
-        "Whether this is the decision that `GET /decisions/{prediction_id}` and the case show. If not, the event `activity.decided` follows if the decision differs.",
+        "Whether this is the decision that `GET /decisions/{prediction_id}` and the case show. If this is false and the decision differs, the event `activity.decided` follows.",
     }),
     verdict_from: Type.Enum(["engine", "snapshot", "otherwise"], {
       description:
-        "`engine`: the decision. `snapshot`: judged at the deadline from what was known, without what was still waiting. `otherwise`: there was no verdict in time, and the action is the request's `otherwise`, or BLOCK for a blocked account.",
+        "`engine`: the engine's decision. `snapshot`: judged shortly before the deadline from what was stored, without activity that was still waiting. `otherwise`: there was no verdict in time. The action is the request's `otherwise`, or BLOCK if the account is known to be blocked.",
     }),
-    reasons: Type.Array(Reason, { description: "Heaviest first." }),
-    case_id: Type.Union([Type.String(), Type.Null()], { description: "The case that the activity opened or joined." }),
+    reasons: Type.Array(Reason, { description: "Strongest first." }),
+    case_id: Type.Union([Type.String(), Type.Null()], {
+      description: "The case that the activity opened or joined. Null if there is none, or if the verdict is not final.",
+    }),
     lists: Type.Array(Type.String(), { description: "The names of the lists that the activity is on." }),
-    took_ms: Type.Integer({ minimum: 0, description: "From receipt of the request to the verdict." }),
+    took_ms: Type.Integer({ minimum: 0, description: "Milliseconds from the receipt of the request to the verdict." }),
     is_stored: Type.Boolean({
       description:
-        "False if the database did not confirm in time that the activity and this answer are stored. Then the activity may be lost: send it again.",
+        "False if the database did not confirm in time that the activity and this answer are stored. In that case the activity may be lost, so send it again.",
     }),
   },
   { additionalProperties: false, $id: "Assessment" },
@@ -71,7 +73,7 @@ export type Assessment = Static<typeof Assessment>;
 
 type Unanswered = Pick<Assessment, "activity_id" | "prediction_id" | "took_ms"> & { action: Assessment["action"] };
 
-// The answer if there is no verdict in time.
+// Returns the answer for when there is no verdict in time.
 export function withoutVerdict({ activity_id, prediction_id, action, took_ms }: Unanswered, is_stored: boolean): Assessment {
   return {
     activity_id,
@@ -89,7 +91,7 @@ export function withoutVerdict({ activity_id, prediction_id, action, took_ms }: 
   };
 }
 
-// The event that follows an answer that was not final. Null if the decision says the same as the answer.
+// Returns the event that follows an answer that was not final, or null if the decision is the same as the answer.
 export function decidedEvent(answered: Assessment, decided: Assessment, now: string): DomainEvent | null {
   const { activity_id, prediction_id, action, score, log_odds, case_id } = decided;
   const isSame = answered.action === action && answered.score === score && answered.log_odds === log_odds;

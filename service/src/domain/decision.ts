@@ -88,7 +88,7 @@ export const Decision = Type.Object(
       Type.Object({ name: Type.String(), plain_name: Type.String(), log_odds: LogOdds }, { additionalProperties: false }),
       {
         description:
-          "What the comparison with the account's earlier log-ins added to or subtracted from the log-odds. `damped.<rule_id>` is what earlier false positives subtracted from the rule's weight. `quiet.<rule_id>` is the weight of a rule that is quiet about this subject. `list.<name>` is what a block list added or an allow list subtracted.",
+          "What the comparison with the account's earlier log-ins added to or subtracted from the log-odds. `damped.<rule_id>` is what earlier false positives subtracted from the rule's weight. `quiet.<rule_id>` is the subtracted weight of a rule that is quiet about this subject. `list.<name>` is what a block list added or an allow list subtracted.",
       },
     ),
     model: Type.Optional(

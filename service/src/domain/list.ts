@@ -105,7 +105,7 @@ export const List = Type.Object(
     entries: Type.Integer({ description: "Entries that have expired count until they are deleted, 30 days later." }),
     hits_7d: Type.Integer({ description: "Activities that hit the list today and on the 6 days before, in UTC." }),
     used_by: Type.Array(Type.String(), { description: "The rules that use the list. A list in use cannot be deleted." }),
-    is_in_policy: Type.Boolean({ description: "Whether the policy uses the list. Then it cannot be deleted either." }),
+    is_in_policy: Type.Boolean({ description: "Whether the policy uses the list. If so, the list cannot be deleted." }),
     created_at: Time,
     created_by: Type.String(),
     updated_at: Time,

@@ -16,13 +16,13 @@ function answer(score: number, labels: Situation["labels"] = []) {
   return actionOf(defaultPolicy, { ...plain, score, labels }).action;
 }
 
-test("actionOf: the default policy answers what cases recommend", () => {
+test("actionOf: the default policy uses the same scores as the recommended actions of cases", () => {
   expect([1, 2, 3, 4, 5].map((score) => answer(score))).toEqual(["ALLOW", "ALLOW", "ALLOW", "CHALLENGE", "BLOCK"]);
   expect(answer(3, ["Account Takeover"])).toBe("CHALLENGE");
   expect(answer(3, ["Bot"])).toBe("ALLOW");
 });
 
-test("actionOf: the first matching row decides, and without one the answer is ALLOW", () => {
+test("actionOf: the first row that matches decides, and if none matches the answer is ALLOW", () => {
   const policy = policyOf(
     { lists: ["vip"], action: "ALLOW" },
     { moments: ["payment"], min_score: 2, max_score: 3, action: "CHALLENGE", set_quarantined: true },
@@ -35,14 +35,14 @@ test("actionOf: the first matching row decides, and without one the answer is AL
   expect(actionOf(policy, { ...plain, score: 5 })).toEqual({ action: "ALLOW", set_quarantined: false, matched: null });
 });
 
-test("actionOf: in shadow the answer is ALLOW with what it would be, and nobody is quarantined", () => {
+test("actionOf: in shadow mode the answer is ALLOW, `would_be` is the policy's action, and nobody is quarantined", () => {
   const policy = { ...policyOf({ min_score: 3, action: "BLOCK", set_quarantined: true }), mode: "shadow" as const };
   const shadow = { action: "ALLOW", set_quarantined: false };
   expect(actionOf(policy, { ...plain, score: 3 })).toEqual({ ...shadow, would_be: "BLOCK", matched: 0 });
   expect(actionOf(policy, plain)).toEqual({ ...shadow, would_be: "ALLOW", matched: null });
 });
 
-test("actionOf: a blocked account is blocked, also in shadow and if a row allows it", () => {
+test("actionOf: a blocked account gets BLOCK, even in shadow mode or if a row allows it", () => {
   const rows = [{ action: "ALLOW" as const, set_quarantined: true }];
   const blocked = { action: "BLOCK", set_quarantined: false, matched: null };
   for (const mode of ["on", "shadow"] as const) expect(actionOf({ mode, rows }, { ...plain, isBlocked: true })).toEqual(blocked);
@@ -50,8 +50,8 @@ test("actionOf: a blocked account is blocked, also in shadow and if a row allows
 
 test.each<[string, PolicyRow[], string[]]>([
   ["a label twice", [{ labels: ["Bot", "Organic", "Bot"], action: "BLOCK" }], ["rows[0].labels[2]"]],
-  ["a name that no list has", [{ lists: ["vip", "nobody"], action: "BLOCK" }], ["rows[0].lists[1]"]],
-  ["the highest score below the lowest", [{ min_score: 4, max_score: 3, action: "BLOCK" }], ["rows[0].max_score"]],
+  ["the name of a list that does not exist", [{ lists: ["vip", "nobody"], action: "BLOCK" }], ["rows[0].lists[1]"]],
+  ["a highest score below the lowest", [{ min_score: 4, max_score: 3, action: "BLOCK" }], ["rows[0].max_score"]],
   ["a row after one that matches everything", [{ action: "ALLOW" }, { min_score: 5, action: "BLOCK" }], ["rows[1]"]],
   [
     "a row whose moments are covered by several rows together",
@@ -75,7 +75,7 @@ test.each<[string, PolicyRow[], string[]]>([
   expect(policyFaults({ rows }, ["vip", "watched"]).map(({ field }) => field)).toEqual(fields);
 });
 
-test("policyFaults: accepts rows that some situation reaches", () => {
+test("policyFaults: accepts rows that some situation can reach", () => {
   expect(policyFaults(defaultPolicy, [])).toEqual([]);
   const rows: PolicyRow[] = [
     { labels: ["Bot"], action: "BLOCK" },

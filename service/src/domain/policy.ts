@@ -31,47 +31,47 @@ const listsMax = 10;
 
 const PolicyRow = Type.Object(
   {
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: "A few words for people." })),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: "A short name for people." })),
     moments: Type.Optional(
       Type.Array(Type.Enum([...moments]), {
         minItems: 1,
         maxItems: moments.length,
         description:
-          "`login`: login_succeeded and login_failed. `signup`. `change`: password_changed, email_changed, mfa_changed and payee_added. `payment`: payment and transfer. `other`: everything else. Without it, all of them.",
+          "`login`: login_succeeded and login_failed. `signup`. `change`: password_changed, email_changed, mfa_changed and payee_added. `payment`: payment and transfer. `other`: everything else. Without this condition, all moments match.",
       }),
     ),
-    min_score: Type.Optional({ ...Score, description: "Without it, 1." }),
-    max_score: Type.Optional({ ...Score, description: "Without it, 5." }),
+    min_score: Type.Optional({ ...Score, description: "The default is 1." }),
+    max_score: Type.Optional({ ...Score, description: "The default is 5." }),
     labels: Type.Optional(
       Type.Array(Type.Enum([...labels]), {
         minItems: 1,
         maxItems: labels.length,
-        description: "One of these is a label of the evidence. Without it, any evidence, or none.",
+        description: "The evidence has at least one of these labels. Without this condition, any evidence or none matches.",
       }),
     ),
     lists: Type.Optional(
       Type.Array(Type.String({ pattern: listNamePattern }), {
         minItems: 1,
         maxItems: listsMax,
-        description: "The activity is on one of these lists. Without it, any lists, or none.",
+        description: "The activity is on at least one of these lists. Without this condition, any lists or none match.",
       }),
     ),
     action: Type.Enum([...policyActions]),
     set_quarantined: Type.Optional(
       Type.Boolean({
         description:
-          "Whether to quarantine the account too. This applies to every activity that a server or a verified page sends, not only to assessments, but never to a failed log-in, which anybody can cause.",
+          "Whether to quarantine the account too. This applies to every activity that a server or a verified page sends, not only to assessments. A failed log-in never quarantines an account, because anybody can cause one. Nor does evidence about somebody else, such as the payee, except at a sign-up.",
       }),
     ),
   },
-  { additionalProperties: false, $id: "PolicyRow", description: "A row matches if all of its conditions do." },
+  { additionalProperties: false, $id: "PolicyRow", description: "A row matches if all of its conditions match." },
 );
 export type PolicyRow = Static<typeof PolicyRow>;
 
 const definition = {
   mode: Type.Enum(["on", "shadow"], {
     description:
-      "`shadow`: the answer is ALLOW, except for a blocked account. What the policy would have answered is in `would_be`, and no account is quarantined.",
+      "`on`: the policy's answers count. `shadow`: every answer is ALLOW, except for a blocked account. `would_be` is what the policy would have answered, and no account is quarantined.",
   }),
   rows: Type.Array(PolicyRow, {
     maxItems: policyRowsMax,
@@ -101,7 +101,7 @@ export const Policy = Type.Object(
 );
 export type Policy = Static<typeof Policy>;
 
-// The same actions that cases recommend.
+// The same scores as in the recommended actions of cases.
 export const defaultPolicy: PolicyDefinition = {
   mode: "on",
   rows: [
@@ -121,14 +121,14 @@ export type Situation = {
 
 export type PolicyAnswer = {
   action: PolicyAction;
-  // Only in shadow: the action of the row that matched, or ALLOW.
+  // Only in shadow mode: the action of the row that matched, or ALLOW.
   would_be?: PolicyAction;
   set_quarantined: boolean;
   // The index of the row that decided. Null if no row matched or the account is blocked.
   matched: number | null;
 };
 
-// A blocked account is blocked whatever the policy says, because a person decided it.
+// A blocked account gets BLOCK whatever the policy says, because a person blocked it.
 export function actionOf({ mode, rows }: PolicyDefinition, situation: Situation): PolicyAnswer {
   if (situation.isBlocked) return { action: "BLOCK", set_quarantined: false, matched: null };
   const index = rows.findIndex((row) => isMatch(row, situation));
@@ -151,7 +151,8 @@ function isMatch(row: PolicyRow, { moment, score, labels: found, lists }: Condit
   );
 }
 
-// Rejects rows that can never match, because their author believes that they do something. `lists` are the names of all lists.
+// Returns what is wrong with the rows. A row that can never match is rejected, because its author expects it to do something.
+// `lists` are the names of all lists.
 export function policyFaults({ rows }: Pick<PolicyDefinition, "rows">, lists: readonly string[]): FieldError[] {
   return rows.flatMap((row, index): FieldError[] => {
     const unknown = (row.lists ?? []).flatMap((name, place) =>
@@ -176,8 +177,8 @@ function repeatedIn({ moments: at, labels: of, lists }: PolicyRow): string[] {
   );
 }
 
-// The situations that the row matches, each with as few labels and lists as possible: a situation with more of them is matched by
-// the same earlier rows, and perhaps by others too.
+// Returns the situations that the row matches, each with as few labels and lists as possible. With more of them, a situation
+// matches the same earlier rows, and perhaps more of them.
 function simplestMatches(row: PolicyRow): Conditions[] {
   const { min_score: least = 1, max_score: most = 5 } = row;
   const scores = [1, 2, 3, 4, 5].filter((score) => score >= least && score <= most);
@@ -200,7 +201,7 @@ export function changePolicy(found: Policy, wanted: PolicyChange, actor: Actor):
   return { mode, rows, policy_version: current + 1, updated_at: notBefore(found.updated_at, actor.now), updated_by: actor.name };
 }
 
-// The members in the order in which people read them.
+// Puts the members into the order in which people read them.
 export function orderedRow({ name, moments: at, min_score, max_score, labels: of, lists, action, ...row }: PolicyRow): PolicyRow {
   return {
     ...(name !== undefined && { name }),
@@ -215,11 +216,11 @@ export function orderedRow({ name, moments: at, min_score, max_score, labels: of
 }
 
 export const trialDays = 30;
-// Nobody asks what to do about these, and page views are most of all activity.
+// Servers do not ask what to do about these, and most activity is page views.
 export const untriedTypes = ["page_view", "logout", "fraud_report"] as const;
 
 const Count = Type.Object(
-  { activities: Type.Integer(), frauds: Type.Integer({ description: "How many of them are known to be frauds." }) },
+  { activities: Type.Integer(), frauds: Type.Integer({ description: "How many of them are known frauds." }) },
   { additionalProperties: false },
 );
 type Count = Static<typeof Count>;
@@ -232,7 +233,7 @@ const PolicyOutcome = Type.Object(
         { additionalProperties: false },
       ),
     ),
-    rows: Type.Array(Count, { description: "What each row decided, in the order of the rows." }),
+    rows: Type.Array(Count, { description: "How many activities each row decided, in the order of the rows." }),
   },
   { additionalProperties: false, $id: "PolicyOutcome" },
 );
@@ -257,8 +258,8 @@ function none(): Count {
   return { activities: 0, frauds: 0 };
 }
 
-// Returns what the policy would have answered, whether or not it is in shadow. Blocked accounts are left out of account, because
-// the flag at that time is not known.
+// Returns what the policy would have answered if it were on. Treats no account as blocked, because the flags at that time are not
+// known.
 export function tryPolicy(policy: PolicyDefinition, situations: readonly Tried[]): PolicyOutcome {
   const ofMoments = moments.map((moment) => ({
     moment,

@@ -15,7 +15,7 @@ type Given = {
   now: string;
 };
 
-// The answer to an assessment. Null if nobody waits for one.
+// Returns the answer to an assessment, or null if the activity is not an assessment.
 export function answerTo(
   judged: Judged,
   policy: PolicyDefinition,
@@ -55,14 +55,14 @@ type Decided = {
 };
 export type Answered = { answers: Answer[]; events: DomainEvent[] };
 
-// Stores the answers to a batch's assessments. If an assessment was answered before, at its deadline, that answer stays, and an
-// event says what was decided.
+// Stores the answers to a batch's assessments. If an assessment was already answered at its deadline, that answer stays. If the
+// decision differs, an event says what was decided.
 export async function answerBatch(batch: Batch, { judged, policy, cases, flags, isLocal }: Decided): Promise<Answered> {
   const { tx, tenantId, clock } = batch;
   const asked = judged.filter(({ evidence }) => evidence !== undefined);
   if (asked.length === 0) return { answers: [], events: [] };
   const caseOf = ({ found: [first] }: Judged) => (first && cases.caseOf.get(first.subject)) ?? null;
-  // Taken as late as possible, because an answer says how long it took.
+  // Read the clock as late as possible, because an answer says how long it took.
   const now = clock.now();
   const made = new Map(
     asked.flatMap((each): [string, Assessment][] => {
@@ -77,7 +77,7 @@ export async function answerBatch(batch: Batch, { judged, policy, cases, flags, 
   const before = late.length === 0 ? [] : await findAnswers(tx, tenantId, late);
   const events = before.flatMap(({ id_key, reply }) => {
     const decided = made.get(id_key);
-    // The cast is safe: only answers are stored as replies.
+    // The cast is safe, because only answers are stored as replies.
     return (decided && decidedEvent(JSON.parse(reply) as Assessment, decided, now)) ?? [];
   });
   return { answers: answers.filter(({ id_key }) => saved.has(id_key)), events };

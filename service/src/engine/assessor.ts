@@ -23,12 +23,12 @@ import type { Detector } from "./detect.ts";
 import { judgeSnapshot } from "./snapshot.ts";
 import type { Verdicts } from "./verdicts.ts";
 
-// Before the deadline, a snapshot is judged for this share of the time, within these limits. Storing its answer takes a commit.
+// These shares of the deadline, within limits, are for judging a snapshot and for storing its answer, which takes a commit.
 const snapshotShare = 0.4;
 const snapshotMs = { min: 10, max: 300 };
 const storeShare = 0.15;
 const storeMs = { min: 5, max: 200 };
-// Judging a snapshot costs as much as judging for good. More than this at once would only delay the engine further.
+// A snapshot costs as much as the engine's own judgement. More than this many at once would only delay the engine further.
 const snapshotsMax = 100;
 const waitingMax = 2_000;
 const togetherMax = 200;
@@ -36,7 +36,7 @@ const togetherMax = 200;
 type AssessorOptions = {
   detector: Detector & { verdicts: Verdicts };
   log: Logger;
-  // Wakes the engine of this process. Null if the process has none: then the other processes are notified.
+  // Wakes the engine of this process. If the process has none, this is null, and the other processes are notified.
   wake: ((tenantId: string) => void) | null;
   onAnswer?: (kind: AnswerKind) => void;
 };
@@ -44,11 +44,11 @@ type AssessorOptions = {
 type AnswerKind = Assessment["verdict_from"] | "replay" | "not_stored";
 
 export type Asked = NewAssessment & { deadlineMs: number; otherwise: PolicyAction };
-// `isReplay`: the answer was given before.
+// `isReplay`: the answer was already given to an earlier request.
 export type Answer = { reply: string; isReplay: boolean };
 
-// Answers assessments within their deadlines: with the engine's verdict, with a judgement of what is stored, or with what the
-// sender asked for otherwise. An answer is stored before it is sent, unless the database does not respond in time.
+// Answers assessments by their deadlines: with the engine's verdict, with a judgement of what is stored, or with the sender's
+// `otherwise`. An answer is stored before it is sent, unless the database does not respond in time.
 export class Assessor {
   readonly #options: AssessorOptions;
   readonly #listener: Listener;
@@ -58,7 +58,7 @@ export class Assessor {
   #judging = 0;
   // How many requests of each tenant are under way.
   readonly #underWay = new Map<string, number>();
-  // Tenants whose stored answers are being read, each with whether to read them again afterwards.
+  // The tenants whose stored answers are being read. `isAgain`: read them again afterwards.
   readonly #reading = new Map<string, { isAgain: boolean }>();
 
   constructor(options: AssessorOptions) {
@@ -69,7 +69,7 @@ export class Assessor {
       channels: wake ? [answeredChannel, urgentChannel] : [answeredChannel],
       onNotice: (channel, tenantId) => (channel === urgentChannel ? wake?.(tenantId) : void this.#readAnswers(tenantId)),
       onLost: () => {},
-      // What was sent meanwhile is lost.
+      // Notifications that were sent meanwhile are lost.
       onListening: () => void Promise.all(detector.verdicts.tenants().map((tenantId) => this.#readAnswers(tenantId))),
     });
     this.#accept = gatherWrites((tenantId, asked: NewAssessment[]) => acceptAll(database, tenantId, asked, wake === null), {
@@ -118,7 +118,7 @@ export class Assessor {
     const { detector, wake, log } = this.#options;
     const limit = new Deadline(deadlineMs);
     const id_key = activityKey(activity);
-    // Begins before the activity is stored, because an engine may take it at once.
+    // Start to wait before the activity is stored, because an engine may take it immediately.
     const verdict = new Promise<string>((resolve) => limit.onEnd(detector.verdicts.wait(tenantId, id_key, resolve)));
     const unstored = ({ prediction_id }: AssessedActivity, action: PolicyAction) => {
       const { activity_id } = activity;
@@ -179,7 +179,7 @@ export class Assessor {
     }
   }
 
-  // Reads the stored answers that somebody in this process waits for.
+  // Reads the stored answers that requests in this process wait for.
   async #readAnswers(tenantId: string): Promise<void> {
     const running = this.#reading.get(tenantId);
     if (running) {
@@ -215,7 +215,7 @@ type Deciding = {
 const late = Symbol("late");
 type Late = typeof late;
 
-// Times since the request came in. All timers are cleared at the end.
+// Measures time since the request came in. All timers are cleared at the end.
 class Deadline {
   readonly deadlineMs: number;
   readonly #beganMs = performance.now();
@@ -236,7 +236,7 @@ class Deadline {
     });
   }
 
-  // Work that is not done by the deadline goes on, but nobody waits for it.
+  // Work that is not done by the deadline continues, but nobody waits for it.
   before<T>(work: Promise<T>): Promise<T | Late> {
     return Promise.race([work, this.at(this.deadlineMs)]);
   }
@@ -269,7 +269,7 @@ async function acceptAll(database: Database, tenantId: string, asked: NewAssessm
   });
 }
 
-// Returns the answers that are stored afterwards: an engine may have been faster.
+// Returns the answers that are stored in the end, because an engine may have been faster.
 async function storeAll(database: Database, tenantId: string, answers: { id_key: string; reply: string }[]): Promise<string[]> {
   return database.forTenant(tenantId).transaction(async (tx) => {
     const saved = await saveAnswers(tx, tenantId, answers);
@@ -289,7 +289,7 @@ function kindOf({ reply, isReplay }: Answer): AnswerKind {
 function conflict(): Failure {
   return new Failure(
     "operation-idempotency-conflict",
-    "This activity_id was used for another request. A different activity needs a new activity_id.",
+    "This activity_id was used for another request. A different request needs a new activity_id.",
   );
 }
 

@@ -1,6 +1,7 @@
 import { Semaphore } from "../concurrency/semaphore.ts";
 
-// The batches of one tenant in this process run one after the other, in order of arrival, so urgent batches and others alternate.
+// Within a process, the batches of a tenant run one after the other, in order of arrival. So urgent and ordinary batches
+// alternate.
 export class BatchTurns extends Semaphore {
   constructor() {
     super({ atOnceOfOneMax: 1 });

@@ -1,16 +1,16 @@
 import type { Turn } from "../db/activities.ts";
 import { nextMax } from "./page-batches.ts";
 
-// For how long batches stay small after the last assessment.
+// How long batches stay small after an assessment.
 const assessingMs = 10_000;
 const limits = { wantedMs: 25, min: 50, max: 500 };
 
-// Whether the tenant's servers ask for assessments now. With a share, whether they did within this share of the time.
+// Whether the tenant's servers are sending assessments now. With a share, only this share of the time counts.
 export function isAssessing({ assessed_at: at }: Pick<Turn, "assessed_at">, now: string, share = 1): boolean {
   return at !== null && Date.parse(now) - Date.parse(at) < assessingMs * share;
 }
 
-// How many activities a batch may take while somebody may be waiting for the next one.
+// How many activities a batch may take while an assessment may arrive and wait for it.
 export class BriefBatches {
   max = 200;
 

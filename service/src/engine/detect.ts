@@ -46,17 +46,17 @@ export type Detector = {
   clock: Clock;
   enrichment: Enrichment;
   ruleSets: RuleSets;
-  // Who waits for answers to assessments in this process.
+  // The requests of this process that wait for answers to assessments.
   verdicts?: Verdicts;
   brief?: BriefBatches;
 };
 
-// `isPatient`: waits briefly for the tenant's turn, and fails as contended if it does not get it.
+// `isPatient`: wait briefly for the tenant's turn, and fail as contended if it stays taken.
 type Wanted = Partial<Claim> & { isPatient?: boolean };
 
 // Processes one batch of one tenant in one transaction. After a crash the batch runs again with the same result. Returns null if
-// another engine holds the tenant. While the tenant's servers ask for assessments, batches are small, because an assessment waits
-// for the batch before it.
+// another engine holds the tenant. While the tenant's servers send assessments, batches are small, because an assessment has to
+// wait for the batch before it.
 export async function detectBatch(
   detector: Detector,
   tenantId: string,
@@ -78,7 +78,8 @@ export async function detectBatch(
   return pass;
 }
 
-// An urgent batch has its own limits, and a small one searches for an activity that cannot be scored.
+// An urgent batch has its own limits. A batch that is already small is left as it is, because it may be searching for an activity
+// that cannot be scored.
 function briefly(wanted: Claim, brief: BriefBatches | undefined): Claim {
   if (!brief || wanted.urgentMax !== undefined || wanted.size <= brief.max) return wanted;
   return { ...wanted, size: brief.max, urgentMax };

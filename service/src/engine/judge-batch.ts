@@ -18,7 +18,7 @@ const sliceMs = 20;
 type Judge = { enrichment: Enrichment; ruleSets: RuleSets };
 type Given = { batch: Batch; turn: Turn; claimed: ClaimedActivity[]; isHistory: boolean; see?: typeof seeAccounts };
 
-// Judges activities in order of their times, one after the other. Writes nothing, unless `see` does.
+// Judges activities one after the other, in order of their times. Writes nothing, unless `see` does.
 export async function judgeBatch(judge: Judge, { batch, turn, claimed, isHistory, see }: Given) {
   const { tx, tenantId, now } = batch;
   const told = inOrder(claimed.map((each) => ({ id_key: each.id_key, event: judge.enrichment.enrich(each.activity) })));

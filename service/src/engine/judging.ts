@@ -30,7 +30,7 @@ export type Judged = {
   claimed_account_id: string | null;
   score: number;
   decision: string;
-  // The labels of the evidence, and whether it is evidence about the activity's account. A policy reads both.
+  // The labels of the evidence, and whether the evidence is about the activity's account. The policy reads both.
   labels: Label[];
   isOfAccount: boolean;
   // The names of the lists that the activity hit.
@@ -45,8 +45,8 @@ export type Judged = {
 type Evidence = { logOdds: number; reasons: ReturnType<typeof reasonsFor> };
 type Hit = Omit<RuleSubject, "hits"> & { day: string };
 
-// An event that is suspicious enough for a case, or whose rules may be quiet. Its judgement waits for the outcomes of look-alikes and
-// for the snoozes, which are read once for the whole batch.
+// An event that is suspicious enough for a case, or whose rules may be quiet. Its judgement waits for the outcomes of look-alikes
+// and for the snoozes. Both are read once for the whole batch.
 export type Suspended = { leads: TracedLead[]; resume: () => Judged };
 
 export function isSuspended(each: Judged | Suspended): each is Suspended {
@@ -117,7 +117,7 @@ export function judgeOne(
   return { leads: traced, resume: () => finish(traced.map((lead) => damper.damp(snoozer.quiet(lead, observed), at))) };
 }
 
-// The rules that count for no subject, because they are quiet about each.
+// Returns the rules that count for no subject, because they are quiet about every subject that they fired for.
 function quietIn(leads: Lead[]): Set<string> {
   const isCounting = (id: string) =>
     leads.some(({ verdict: { fired, quiet } }) => fired.some(({ rule }) => rule.rule_id === id) && !quiet.some(isOf(id)));

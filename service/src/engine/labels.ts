@@ -123,7 +123,7 @@ async function labelOutcomes({ tx, tenantId, now }: Batch): Promise<number> {
   return outcomes.length;
 }
 
-// Nothing stays quiet about a confirmed fraud.
+// No rule stays quiet about a confirmed fraud.
 async function endConfirmed({ tx, tenantId, now }: Batch, outcomes: UnlabelledOutcome[]): Promise<void> {
   const confirmed = outcomes.filter(({ disposition }) => disposition === "CONFIRMED_FRAUD");
   const ending = { because: "confirmed_fraud", by: "system", now } as const;

@@ -16,8 +16,8 @@ const faultMs = 1_000;
 const analyzeFirst = 2_000;
 const analyzeFactor = 5;
 
-// `turns`: the turns that the batches of this process take, so that urgent batches and others alternate.
-// `isCovered`: whether somebody else scores the tenant's server activity now.
+// `turns`: shared by all batches of this process, so that urgent and ordinary batches alternate. `isCovered`: whether the urgent
+// lane is scoring the tenant's server activity now.
 type LoopOptions = {
   detector: Detector;
   log: Logger;

@@ -14,7 +14,7 @@ export function nextPagesMax(pagesMax: number, measured: Measured): number {
   return nextMax(pagesMax, measured, { wantedMs: pagesMs, min: pageBatchMin, max: pageBatchMax });
 }
 
-// Returns how many activities the next batch may take, so that it takes about as long as wanted.
+// Returns how many activities the next batch may take, so that it takes about `wantedMs`.
 export function nextMax(current: number, { scored, tookMs }: Measured, { wantedMs, min, max }: BatchLimits): number {
   // A batch that was neither full nor slow does not show how long a full one takes.
   if (tookMs <= wantedMs && scored < current) return current;

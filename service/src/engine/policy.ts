@@ -6,7 +6,7 @@ import type { Judged } from "./judging.ts";
 
 type Given = { judged: Judged[]; flags: Map<string, Flags> };
 
-// Quarantines the accounts for which the policy says so. The rows of the batch's accounts are locked, so nobody changes a flag
+// Quarantines accounts according to the policy. The batch holds locks on the rows of its accounts, so nobody changes a flag
 // meanwhile. Returns the events of the changes.
 export async function quarantineByPolicy(
   { tx, tenantId, now }: Batch,
@@ -32,15 +32,15 @@ export async function quarantineByPolicy(
   }));
 }
 
-// An account without flags is not blocked.
+// An account that does not exist yet has no flags and is not blocked.
 export function situationOf(judged: Judged, flags?: Pick<Flags, "is_blocked">): Situation {
   const { activity, score, labels, lists } = judged;
   return { moment: momentOf(activity), score, labels, lists, isBlocked: flags?.is_blocked ?? false };
 }
 
-// Returns the account that the activity may accuse. Anybody can make a log-in fail, and anybody can send what a page claims. If the
-// evidence is about somebody else, such as the payee, the account is a victim. A sign-up is different: whoever is behind the source
-// made the account.
+// Returns the account that the activity is evidence against. Anybody can cause a failed log-in, and anybody can forge what a page
+// claims. If the evidence is about somebody else, such as the payee, the account is a victim. A sign-up is different: the source
+// that the evidence is about created the account.
 function suspectIn({ activity, source, isOfAccount }: Judged): string | null {
   if (source === "page" || activity.type === "login_failed") return null;
   return isOfAccount || activity.type === "signup" ? (activity.website_account_id ?? null) : null;

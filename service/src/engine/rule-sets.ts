@@ -20,8 +20,8 @@ type Options = {
   nowMs?: () => number;
 };
 
-// Compiles a tenant's rules once per revision, and adds its models, lists and policy. A rule that no longer compiles because a release removed a
-// field is logged once and skipped.
+// Compiles a tenant's rules once per revision, and adds its models, lists and policy. A rule that no longer compiles because a
+// release removed a field is logged once and skipped.
 export class RuleSets {
   readonly #sets = new Map<string, RuleSet>();
   readonly #models: ModelSets;

@@ -10,8 +10,8 @@ import type { Batch } from "./cases.ts";
 import type { Detector } from "./detect.ts";
 import { judgeBatch } from "./judge-batch.ts";
 
-// Judges activities by what is stored now, without what is still waiting, and writes nothing. Several are judged together, as if
-// they came one after the other. Returns the answers by prediction id.
+// Judges activities from what is stored now, without activity that is still waiting, and writes nothing. Several activities are
+// judged together, as if they had come one after the other. Returns the answers by prediction id.
 export async function judgeSnapshot(
   detector: Pick<Detector, "database" | "clock" | "enrichment" | "ruleSets">,
   tenantId: string,
@@ -24,7 +24,7 @@ export async function judgeSnapshot(
   const once = new Map(activities.map((activity) => [activityKey(activity), activity]));
   const claimed = [...once].map(([id_key, activity]) => ({ id_key, activity }));
   const { judged, accounts, policy } = await judgeBatch(detector, { batch, turn, claimed, isHistory: false, see: readAccounts });
-  // No case was opened or joined yet.
+  // No case has been opened or joined yet.
   const given = { flags: accounts.flags, caseOf: () => null, verdictFrom: "snapshot", now: clock.now() } as const;
   return new Map(
     judged.flatMap((each): [string, Assessment][] => {

@@ -5,14 +5,15 @@ import type { DomainEvent } from "../domain/event.ts";
 import { snoozeEnded, type Ending, type Quiet } from "../domain/snooze.ts";
 import type { Batch } from "./cases.ts";
 
-// Keeps rules quiet about the subjects of a batch, and notes what that kept from the queue.
+// Keeps rules quiet about the subjects of a batch, and counts the activities that this kept from the queue.
 export class Snoozer {
   readonly #isIdle: boolean;
   #bySubject = new Map<string, Quiet[]>();
   readonly #counts = new Map<string, QuietCount>();
   readonly #ended = new Map<string, Ending>();
 
-  // Without a snooze, a batch needs no query. History is scored as it would have been on its own day.
+  // Without an active snooze, a batch needs no query. History is scored as it would have been on its own day, so snoozes do not
+  // apply to it.
   constructor({ until, now, isHistory }: { until: string | null; now: string; isHistory: boolean }) {
     this.#isIdle = isHistory || until === null || until <= now;
   }
@@ -30,7 +31,8 @@ export class Snoozer {
     this.#bySubject = Map.groupBy(await findQuiet(tx, tenantId, { subjects, now }), ({ subject }) => subject);
   }
 
-  // A report ends what is quiet about its account or source. Otherwise returns the lead without what is quiet.
+  // Returns the lead without the weight of quiet rules. A fraud report ends the snoozes of its account or source, so its lead is
+  // returned unchanged.
   quiet<L extends Lead>(lead: L, observed: Pick<Observed, "activity" | "source" | "at">): L {
     const known = (this.#bySubject.get(lead.subject) ?? []).filter(({ snooze_id }) => !this.#ended.has(snooze_id));
     if (known.length === 0) return lead;

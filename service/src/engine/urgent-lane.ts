@@ -6,26 +6,27 @@ import { Failure } from "../domain/failure.ts";
 import type { BatchTurns } from "./batch-turns.ts";
 import { detectBatch, urgentMax, type Detector, type Pass } from "./detect.ts";
 
-// Tenants whose urgent batches run at once. Each of them has a connection.
+// How many tenants' urgent batches run at the same time. Each needs a connection.
 const atOnceMax = 4;
-// How often a batch is tried again at once. Each time it waits briefly for the tenant's turn.
+// How many times in a row a batch is retried. Each time it waits briefly for the tenant's turn.
 const attemptsMax = 50;
 
 type LaneOptions = {
   detector: Detector;
   log: Logger;
   onPass: (pass: Pass) => void;
-  // The turns that the batches of this process take, so that urgent batches and others alternate.
+  // Shared by all batches of this process, so that urgent and ordinary batches alternate.
   turns: BatchTurns;
-  // Called if something may be left for the engine's own turn.
+  // Called if activity may be left for the engine's next pass.
   onLeft: () => void;
 };
 
-// A tenant that is running or waiting. `isWokenAgain`: it was woken since its batch began. `isBehind`: its last batch was full.
+// The state of a tenant whose batch is running or waiting. `isWokenAgain`: the tenant was woken since its batch began.
+// `isBehind`: its last batch was full.
 type State = { isWokenAgain: boolean; isBehind: boolean };
 
-// Scores activity whose sender waits for the verdict, as soon as it is told that there is some. A batch takes along what else is
-// waiting, if it is not too much. So what arrived before is known, and a stream of assessments does not stop the rest.
+// Scores activity whose sender waits for the verdict, as soon as it is woken. A batch also takes other waiting activity, up to a
+// limit. So earlier activity counts in the verdict, and a stream of assessments does not starve the rest.
 export class UrgentLane {
   readonly #options: LaneOptions;
   readonly #running = new Semaphore({ atOnceMax });
@@ -46,7 +47,7 @@ export class UrgentLane {
     this.#ended = Promise.all([this.#ended, this.#work(tenantId, state)]);
   }
 
-  // Whether urgent batches take everything that the tenant's servers send, so that no other batch is needed now.
+  // Whether urgent batches take everything that the tenant's servers send, so that no ordinary batch is needed now.
   isCovering(tenantId: string): boolean {
     return this.#tenants.get(tenantId)?.isBehind === false;
   }
@@ -61,7 +62,7 @@ export class UrgentLane {
     do {
       const isDone = await this.#running.run(tenantId, () =>
         this.#options.turns.run(tenantId, () => {
-          // Whoever woke the lane until now has stored its activity, so this batch takes it.
+          // A caller stores its activity before it wakes the lane, so this batch takes the activity of every wake-up until now.
           state.isWokenAgain = false;
           return this.#score(tenantId, state);
         }),
@@ -73,8 +74,8 @@ export class UrgentLane {
     if (failures > 0) this.#options.onLeft();
   }
 
-  // Returns false if somebody else has the tenant's turn. Then the turns of this process are released for a moment, so that the
-  // engine's pass does not have to wait either.
+  // Returns false if another engine has the tenant's turn. Then this process's turn is released for a moment, so that the
+  // engine's own pass does not have to wait either.
   async #score(tenantId: string, state: State): Promise<boolean> {
     const { detector, log, onPass, onLeft } = this.#options;
     const size = detector.brief?.max;
@@ -86,7 +87,7 @@ export class UrgentLane {
       if (state.isBehind) onLeft();
     } catch (error) {
       if (error instanceof Failure && error.code === "transaction-contended") return false;
-      // The engine's own turn searches for the activity that cannot be scored.
+      // The engine's own pass searches for the activity that cannot be scored.
       if (!isDayMissing(error) && !isUnscorable(error))
         log.error({ err: error, tenant_id: tenantId }, "an urgent batch failed and is left to the engine's next pass");
       onLeft();

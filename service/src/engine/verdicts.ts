@@ -1,6 +1,6 @@
 import type { Answer } from "../db/assessments.ts";
 
-// The requests of this process that wait for an answer to their assessment.
+// The requests of this process that wait for answers to their assessments.
 export class Verdicts {
   readonly #waiting = new Map<string, Map<string, Set<(reply: string) => void>>>();
 
@@ -21,7 +21,7 @@ export class Verdicts {
     return this.#waiting.get(tenantId)?.has(id_key) ?? false;
   }
 
-  // The tenants, and the activities of one of them, that somebody waits for.
+  // The tenants with waiting requests, and the keys of the activities that a tenant's requests wait for.
   tenants(): string[] {
     return [...this.#waiting.keys()];
   }

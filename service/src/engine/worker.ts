@@ -22,7 +22,7 @@ export abstract class Worker {
     await this.#running;
   }
 
-  // Ends the pause before the next turn, if there is one now.
+  // Ends the current pause between turns, if there is one.
   wake(): void {
     this.#pausing?.abort();
   }

@@ -18,7 +18,7 @@ import { usePolicyDraft, type PolicyDrafting } from "./usePolicyDraft.ts";
 const staleMs = 30_000;
 const rowsMax = 50;
 
-// What to answer at a log-in or checkout.
+// Shows and edits what to answer at a log-in or checkout.
 export function PolicyTab() {
   const { client } = useWorkspace();
   const read = useQuery({
@@ -54,8 +54,8 @@ function PolicyForm({ stored }: { stored: Policy }) {
     <div className="mx-auto grid max-w-[72rem] gap-4 p-5">
       <Section title="What to do" aside={aside}>
         <p className="mb-4 max-w-[52rem] text-soft">
-          When your server asks about a log-in, a sign-up, a change or a payment, the first row that matches decides. If none
-          does, the answer is Allow. A blocked account is always answered with Block.
+          When your server asks about a log-in, a sign-up, a change or a payment, the first row that matches decides. If no row
+          matches, the answer is Allow. A blocked account always gets Block.
           {!mayManage && " Only leads and admins can change the policy."}
         </p>
         <Mode drafting={drafting} isOff={!mayManage} />
@@ -92,8 +92,12 @@ function PolicyForm({ stored }: { stored: Policy }) {
 
 function Mode({ drafting: { wanted, change }, isOff }: { drafting: PolicyDrafting; isOff: boolean }) {
   const modes = [
-    { mode: "on" as const, name: "On", hint: "Its answers count." },
-    { mode: "shadow" as const, name: "Shadow", hint: "The answer is Allow, and says what it would be." },
+    { mode: "on" as const, name: "On", hint: "The policy decides the answer." },
+    {
+      mode: "shadow" as const,
+      name: "Shadow",
+      hint: "The answer is always Allow, and says what the policy would have answered.",
+    },
   ];
   return (
     <fieldset disabled={isOff} className="mb-4 flex flex-wrap gap-4">

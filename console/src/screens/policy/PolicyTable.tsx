@@ -7,7 +7,7 @@ import { momentsOf, policyActionWords, scoresOf } from "./words.ts";
 type Counts = PolicyOutcome["rows"];
 type Props = {
   rows: PolicyRow[];
-  // What each row decided in the try-out.
+  // How many activities each row decided in the try-out.
   counts: Counts | undefined;
   // Absent if the person may not change the policy.
   onRows: ((rows: PolicyRow[]) => void) | undefined;
@@ -18,7 +18,7 @@ export function PolicyTable({ rows, counts, onRows, onEdit }: Props) {
   return (
     <div className="overflow-x-auto rounded-lg border border-line">
       <table className="w-full text-left text-sm">
-        <caption className="sr-only">The rows of the policy. The first that matches decides.</caption>
+        <caption className="sr-only">The rows of the policy. The first row that matches decides.</caption>
         <thead className="border-b border-line text-xs text-faint">
           <tr>
             {["#", "Name", "Moment", "Score", "Label", "List", "Answer"].map((name) => (
@@ -84,7 +84,7 @@ function Row({ row, place, count, children }: RowProps) {
       {count && (
         <td className="py-2 pr-3 text-right whitespace-nowrap">
           {count.activities.toLocaleString()}
-          <span className="block text-xs text-faint">{count.frauds.toLocaleString()} fraud</span>
+          <span className="block text-xs text-faint">known frauds: {count.frauds.toLocaleString()}</span>
         </td>
       )}
       <td className="py-2 pr-2">{children}</td>
@@ -115,7 +115,7 @@ function RowMenu({ rows, index, onRows, onEdit }: MenuProps) {
   return <Menu name={name} trigger={trigger} groups={[{ items }]} />;
 }
 
-// The rows with this one and the next in the other order.
+// Swaps this row and the next.
 function swapped(rows: PolicyRow[], index: number): PolicyRow[] {
   return [...rows.slice(0, index), ...rows.slice(index, index + 2).toReversed(), ...rows.slice(index + 2)];
 }

@@ -50,7 +50,7 @@ export function RowDialog({ row, onRow, onClose }: Props) {
         <Field
           name="lists"
           label="Lists"
-          hint="Names of lists, separated by commas. The activity must be on one of them."
+          hint="Names of lists, separated by commas. The activity must be on at least one of them."
           value={lists}
           onChange={({ target }) => setLists(target.value)}
         />
@@ -102,15 +102,15 @@ function Quarantine({ draft, write }: PartProps) {
       <span>
         Also quarantine the account
         <span className="block text-xs text-faint">
-          This counts for all activity, not only for assessments. A failed log-in never quarantines an account, because anybody
-          can cause one.
+          This applies to all activity, not only to assessments. A failed log-in never quarantines an account, because anybody can
+          cause one.
         </span>
       </span>
     </label>
   );
 }
 
-// Without the conditions that do not restrict anything.
+// Removes conditions that match everything.
 function tidy({
   name,
   moments: at,

@@ -3,7 +3,7 @@ import { Moment } from "../../parts/Time.tsx";
 import { Section } from "../case/Section.tsx";
 import { trialWords } from "./words.ts";
 
-// What the draft would have done, and how the current policy compares.
+// Shows what the draft would have done, compared with the saved policy.
 export function Trial({ of: { from, tried, current } }: { of: PolicyTrial }) {
   const shown = tried.moments.flatMap((each, index) => (each.all.activities > 0 ? [{ each, now: current.moments[index] }] : []));
   const aside = (
@@ -12,16 +12,16 @@ export function Trial({ of: { from, tried, current } }: { of: PolicyTrial }) {
     </span>
   );
   return (
-    <Section title="On the last 30 days" aside={aside}>
-      {shown.length === 0 && <p className="text-soft">Your servers sent no activity.</p>}
+    <Section title="Results for the last 30 days" aside={aside}>
+      {shown.length === 0 && <p className="text-soft">Your servers sent no activity in this time.</p>}
       <ul aria-label="What the policy would have done" className="grid gap-2">
         {shown.map(({ each, now }) => (
           <li key={each.moment}>
             {trialWords(each)}
             {now && (
               <span className="block text-xs text-faint">
-                The saved policy: challenged {now.challenged.activities.toLocaleString()}, blocked{" "}
-                {now.blocked.activities.toLocaleString()}.
+                With the saved policy: {now.challenged.activities.toLocaleString()} challenged,{" "}
+                {now.blocked.activities.toLocaleString()} blocked.
               </span>
             )}
           </li>

@@ -16,7 +16,7 @@ function isSame(one: PolicyDefinition, other: PolicyDefinition): boolean {
   return JSON.stringify(definitionOf(one)) === JSON.stringify(definitionOf(other));
 }
 
-// The rows of a field such as `rows[2].max_score` count from 1 for people.
+// Turns a field such as `rows[2].max_score` into `row 3`, because people count from 1.
 function plain(message: string): string {
   return message.replaceAll(/\brows\[(\d+)\](?:\.\w+(?:\[\d+\])?)?/g, (_, index: string) => `row ${Number(index) + 1}`);
 }
@@ -27,7 +27,7 @@ function refusalOf(error: unknown): string {
   return errors.map(({ field, message }) => `${plain(field)} ${message}`).join("; ");
 }
 
-// A draft on top of the version that it was started from, and the last try-out.
+// Keeps a draft, the version that it is based on, and the last try-out.
 export function usePolicyDraft(stored: Policy) {
   const { client, desk } = useWorkspace();
   const cache = useQueryClient();

@@ -27,7 +27,7 @@ export function scoresOf({ min_score: least = 1, max_score: most = 5 }: PolicyRo
 type Outcome = PolicyOutcome["moments"][number];
 type Count = Outcome["all"];
 
-// "Would have challenged 212 of 18,400 log-ins, 31 of them confirmed fraud."
+// "Would have challenged 212 of 18,400 log-ins, 31 of them known to be fraud."
 export function trialWords({ moment, all, challenged, blocked }: Outcome): string {
   const of = `${all.activities.toLocaleString()} ${momentWords[moment].plural}`;
   const first = `Would have challenged ${challenged.activities.toLocaleString()} of ${of}${fraudWords(challenged)}.`;
@@ -36,5 +36,5 @@ export function trialWords({ moment, all, challenged, blocked }: Outcome): strin
 }
 
 function fraudWords({ activities, frauds }: Count): string {
-  return activities === 0 ? "" : `, ${frauds.toLocaleString()} of them confirmed fraud`;
+  return activities === 0 ? "" : `, ${frauds.toLocaleString()} of them known to be fraud`;
 }

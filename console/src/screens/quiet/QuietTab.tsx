@@ -17,7 +17,7 @@ import { endingWords, subjectWords } from "./words.ts";
 const page = 100;
 const staleMs = 10_000;
 
-// What is quiet, until when, and what that kept from the queue.
+// Lists which rules are quiet, until when, and how many activities that kept from the queue.
 export function QuietTab() {
   const { client, may } = useWorkspace();
   const [ending, setEnding] = useState<Snooze | null>(null);
@@ -30,19 +30,19 @@ export function QuietTab() {
     staleTime: staleMs,
   });
   const snoozes = list.data?.pages.flatMap((each) => each.snoozes) ?? [];
-  const aside = <GuideLink page="snooze" about="what is quiet" />;
+  const aside = <GuideLink page="snooze" about="quiet rules" />;
   return (
     <div className="mx-auto max-w-[80rem] p-5">
       <Section title="Quiet after a false positive" aside={aside} isFlush={snoozes.length > 0}>
-        {list.isPending && <Loading lines={4} name="Loading what is quiet" />}
+        {list.isPending && <Loading lines={4} name="Loading the quiet rules" />}
         {list.isLoadingError && <Trouble error={list.error} onRetry={() => void list.refetch()} />}
         {list.isSuccess && snoozes.length === 0 && (
-          <Empty title="Nothing is quiet" icon={<BellOff size={20} aria-hidden />}>
-            If you close a case as a false positive, you can make its rules quiet about the same account for some days.
+          <Empty title="No rule is quiet" icon={<BellOff size={20} aria-hidden />}>
+            When you close a case as a false positive, you can make its rules quiet about the same account for some days.
           </Empty>
         )}
         {snoozes.length > 0 && <QuietTable snoozes={snoozes} onEnd={may("update:case") ? setEnding : undefined} />}
-        <ListFoot list={list} what="What is quiet" more="Show more" />
+        <ListFoot list={list} what="The quiet rules" more="Show more" />
       </Section>
       {ending && <EndDialog snooze={ending} onClose={() => setEnding(null)} />}
     </div>
@@ -55,7 +55,7 @@ function QuietTable({ snoozes, onEnd }: TableProps) {
   return (
     <div className="overflow-x-auto">
       <table className="w-full text-left text-sm">
-        <caption className="sr-only">What is quiet, newest first</caption>
+        <caption className="sr-only">Quiet rules, newest first</caption>
         <thead className="border-b border-line text-xs text-faint">
           <tr>
             <th className="py-2 pr-3 pl-4 font-medium">About</th>
@@ -101,7 +101,7 @@ function Row({ snooze, onEnd }: { snooze: Snooze; onEnd: TableProps["onEnd"] }) 
       <td className="max-w-56 py-2 pr-3 [overflow-wrap:anywhere]">
         {created_by}{" "}
         <Link to="/cases/$caseId" params={{ caseId: case_id }} className="block text-xs text-accent underline">
-          Its case
+          View the case
         </Link>
       </td>
       <td className="py-2 pr-4 text-right">
@@ -120,14 +120,14 @@ function EndDialog({ snooze, onClose }: { snooze: Snooze; onClose: () => void })
   const cache = useQueryClient();
   const params = { snooze_id: snooze.snooze_id };
   const run = async () => {
-    await desk.outbox.deliver("Ending a quiet time", () => client.call("endSnooze", { params }));
+    await desk.outbox.deliver("Ending a quiet period", () => client.call("endSnooze", { params }));
     await cache.invalidateQueries({ queryKey: ["snoozes"] });
     onClose();
-    toast({ kind: "done", words: "Its rules count again." });
+    toast({ kind: "done", words: "The rules count again." });
   };
   return (
-    <SureDialog title="End the quiet time?" act="End now" onClose={onClose} run={run}>
-      <p>The rules count again for {subjectWords(snooze)}. What was kept from the queue so far stays out of it.</p>
+    <SureDialog title="End the quiet period?" act="End now" onClose={onClose} run={run}>
+      <p>{subjectWords(snooze)}: the rules will count again. Activity that was kept from the queue so far stays out of it.</p>
     </SureDialog>
   );
 }

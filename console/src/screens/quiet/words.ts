@@ -12,15 +12,15 @@ const scopes: Record<Snooze["scope"], string> = {
   account: "",
   device: "on the device",
   address: "from the address",
-  payee: "paying to",
+  payee: "paying",
 };
 
 const endings: Record<NonNullable<Snooze["ended_because"]>, string> = {
-  expired: "Its time was over",
+  expired: "Expired",
   stronger_evidence: "Ended by stronger evidence",
   reported: "Ended by a fraud report",
-  confirmed_fraud: "Ended by a confirmed fraud",
-  reopened: "Its case was reopened",
+  confirmed_fraud: "Ended by confirmed fraud",
+  reopened: "Case reopened",
   by_hand: "Ended",
 };
 
