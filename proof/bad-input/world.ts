@@ -52,12 +52,7 @@ export async function buildWorld(port: number, tenant: Tenant): Promise<World> {
   const backtest: { backtest_id: string } = await call("POST", "/backtests", {
     body: { expression: 'event.type == "login_failed"', days: 1 },
   });
-  await call("POST", "/lists", { body: { name: "bad_addresses", type: "ip", kind: "watch" } });
-  // Policies use this list, so that the other one can be deleted.
-  await call("POST", "/lists", { body: { name: "in_policies", type: "account", kind: "watch" } });
-  await call("POST", "/lists/bad_addresses/entries", {
-    body: { entries: ["203.0.113.7", "203.0.113.8"].map((value) => ({ value })) },
-  });
+  await makeLists(call);
   const { webhook }: { webhook: { webhook_id: string } } = await call("POST", "/webhooks", {
     body: { url: "https://crm.example/" },
   });
@@ -94,6 +89,15 @@ export async function buildWorld(port: number, tenant: Tenant): Promise<World> {
       app_key: clickstream_app_id,
     },
   };
+}
+
+// Policies use the second list, so that the first one can be deleted.
+async function makeLists(call: (method: string, path: string, options?: Options) => Promise<unknown>): Promise<void> {
+  await call("POST", "/lists", { body: { name: "bad_addresses", type: "ip", kind: "watch" } });
+  await call("POST", "/lists", { body: { name: "in_policies", type: "account", kind: "watch" } });
+  await call("POST", "/lists/bad_addresses/entries", {
+    body: { entries: ["203.0.113.7", "203.0.113.8"].map((value) => ({ value })) },
+  });
 }
 
 async function tokenOf(port: number, { client_id, client_secret }: Omit<Credentials, "tenant">): Promise<string> {

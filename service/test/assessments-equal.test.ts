@@ -188,12 +188,13 @@ async function storedBy(tenantId: string): Promise<Record<string, string[]>> {
 
 // A batch computes some facts for all of its events before others, so the order of their members differs.
 function inOrder(stored: Record<string, string[]>): Record<string, unknown[]> {
-  const ordered = (row: string) => {
-    if (!row.includes('"facts":')) return row;
-    const parsed = JSON.parse(row) as { facts: string };
-    return { ...parsed, facts: JSON.parse(parsed.facts) as unknown };
-  };
-  return Object.fromEntries(Object.entries(stored).map(([table, rows]) => [table, rows.map(ordered)]));
+  return Object.fromEntries(Object.entries(stored).map(([table, rows]) => [table, rows.map(withReadFacts)]));
+}
+
+function withReadFacts(row: string): unknown {
+  if (!row.includes('"facts":')) return row;
+  const parsed = JSON.parse(row) as { facts: string };
+  return { ...parsed, facts: JSON.parse(parsed.facts) as unknown };
 }
 
 test("assessments: if activities arrive one after the other, verdicts and everything stored are the same as without assessments", async () => {
