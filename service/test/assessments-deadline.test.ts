@@ -60,6 +60,8 @@ async function decisionOf(tenant: TestTenant, { prediction_id }: Assessment): Pr
 
 test("POST assessments 200: while the engine is busy, the answer is a snapshot, and it does not change later", async () => {
   const tenant = await TestTenant.create(service.current);
+  // Afterwards, the service has compiled the tenant's rules.
+  await assess(tenant, loginOf({ type: "logout" }));
   const body = loginOf();
   const first = await whileHeld(tenant, lockTurn, () => assess(tenant, body));
   expect(first.verdict).toMatchObject({

@@ -23,11 +23,11 @@ import type { Detector } from "./detect.ts";
 import { judgeSnapshot } from "./snapshot.ts";
 import type { Verdicts } from "./verdicts.ts";
 
-// These shares of the deadline, within limits, are for judging a snapshot and for storing its answer, which takes a commit.
+// These shares of the deadline, but at least these times, are for judging a snapshot and for storing its answer, which takes a commit.
 const snapshotShare = 0.4;
-const snapshotMs = { min: 10, max: 300 };
-const storeShare = 0.15;
-const storeMs = { min: 5, max: 200 };
+const snapshotMsMin = 10;
+const storeShare = 0.2;
+const storeMsMin = 5;
 // A snapshot costs as much as the engine's own judgement. More than this many at once would only delay the engine further.
 const snapshotsMax = 100;
 const waitingMax = 2_000;
@@ -147,8 +147,8 @@ export class Assessor {
 
   async #decide(tenantId: string, { id_key, waiting, action, verdict, limit }: Deciding): Promise<string> {
     const { deadlineMs } = limit;
-    const storeFrom = deadlineMs - within(deadlineMs * storeShare, storeMs);
-    const judgeFrom = storeFrom - within(deadlineMs * snapshotShare, snapshotMs);
+    const storeFrom = deadlineMs - Math.max(deadlineMs * storeShare, storeMsMin);
+    const judgeFrom = storeFrom - Math.max(deadlineMs * snapshotShare, snapshotMsMin);
     const early = await Promise.race([verdict, limit.at(judgeFrom)]);
     if (early !== late) return early;
     // A notification may be lost.
@@ -248,10 +248,6 @@ class Deadline {
   end(): void {
     for (const end of this.#ends) end();
   }
-}
-
-function within(ms: number, { min, max }: { min: number; max: number }): number {
-  return Math.min(max, Math.max(min, ms));
 }
 
 async function acceptAll(database: Database, tenantId: string, asked: NewAssessment[], mustNotify: boolean) {
