@@ -23,7 +23,8 @@ import type { Detector } from "./detect.ts";
 import { judgeSnapshot } from "./snapshot.ts";
 import type { Verdicts } from "./verdicts.ts";
 
-// These shares of the deadline, but at least these times, are for judging a snapshot and for storing its answer, which takes a commit.
+// These shares of the deadline, but at least these times, are for judging a snapshot and for storing its answer, which takes a
+// commit.
 const snapshotShare = 0.4;
 const snapshotMsMin = 10;
 const storeShare = 0.2;
