@@ -21,7 +21,8 @@ type LaneOptions = {
   onLeft: () => void;
 };
 
-// A tenant that is running or waiting. `isWokenAgain`: it was woken since its batch began. `isBehind`: its last batch was full.
+// A tenant that is running or waiting. `isWokenAgain`: it was woken since its batch began. `isBehind`: its last batch was full
+// or failed.
 type State = { isWokenAgain: boolean; isBehind: boolean };
 
 // Scores activity whose sender waits for the verdict, as soon as it is told that there is some. A batch takes along what else is
@@ -89,6 +90,7 @@ export class UrgentLane {
       // The engine's own turn searches for the activity that cannot be scored.
       if (!isDayMissing(error) && !isUnscorable(error))
         log.error({ err: error, tenant_id: tenantId }, "an urgent batch failed and is left to the engine's next pass");
+      state.isBehind = true;
       onLeft();
     }
     return true;
