@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Assessment } from "../src/domain/assessment.ts";
 import type { LoggedEvent } from "../src/domain/event.ts";
+import { sql } from "../src/db/postgres/sql.ts";
+import { putParcel } from "./inbox.ts";
 import { connectTo } from "./launch.ts";
 import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 import { eventually } from "./process.ts";
@@ -142,4 +144,35 @@ test("POST assessments 200: while the database is stuck, the answer is `otherwis
   const listed = await tenant.call("GET", "/activities");
   const { activities }: { activities: unknown[] } = listed.json.data;
   expect(activities).toHaveLength(1);
+});
+
+test("erasure: an event about an activity whose id contains the account's id does not keep it", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const account = `user-${randomUUID()}`;
+  const body = loginOf({ activity_id: `in:${account}`, website_account_id: account, otherwise: "CHALLENGE" });
+  const { verdict } = await whileHeld(tenant, lockTable("entity_states"), () => assess(tenant, body));
+  await decisionOf(tenant, verdict);
+  expect(await decidedEvents(tenant)).toHaveLength(1);
+  expect((await tenant.call("DELETE", `/enduseraccounts/${account}`)).status).toBe(204);
+  expect(await decidedEvents(tenant)).toHaveLength(1);
+  expect((await tenant.call("GET", "/events")).text).not.toContain(account);
+});
+
+test("an activity that cannot be scored is set aside, also while assessments never stop", async () => {
+  const tenant = await TestTenant.create(service.current);
+  await putParcel(service.current.database, tenant.tenantId, { received_at: new Date().toISOString(), text: "[null]" });
+  let isOver = false;
+  const ask = async () => {
+    while (!isOver) await assess(tenant, loginOf({ deadline_ms: 20 }));
+  };
+  const callers = Promise.all(Array.from({ length: 8 }, ask));
+  try {
+    await eventually(async () => {
+      const aside = await service.current.database.query(sql`select 1 from unscorable where tenant_id = ${tenant.tenantId}`);
+      expect(aside).toHaveLength(1);
+    });
+  } finally {
+    isOver = true;
+    await callers;
+  }
 });

@@ -57,6 +57,20 @@ test("DELETE account 204: a report that is not scored yet gets its case under th
   expect(await count(idle.current, tenant, "activities where tenant_id = $1")).toBe(2);
 });
 
+test("DELETE account 204: the answers to assessments that are not scored yet are erased", async () => {
+  const account = `ann-${randomUUID()}`;
+  const tenant = await newTenant(account);
+  for (const type of ["login_succeeded", "fraud_report"]) {
+    const body = { activity_id: `${type}-${account}`, type, occurred_at: new Date().toISOString(), website_account_id: account };
+    expect((await tenant.call("POST", "/assessments", { body: { ...body, deadline_ms: 1_000 } })).status).toBe(200);
+  }
+  const other = { activity_id: "other", type: "logout", occurred_at: new Date().toISOString(), website_account_id: "bob" };
+  expect((await tenant.call("POST", "/assessments", { body: other })).status).toBe(200);
+  expect(await count(idle.current, tenant, "assessments where tenant_id = $1")).toBe(3);
+  expect((await erase(tenant, account)).status).toBe(204);
+  expect(await count(idle.current, tenant, "assessments where tenant_id = $1")).toBe(1);
+});
+
 test("DELETE account 204: a pending report joins the open case, whose stored reply then shows the pseudonym", async () => {
   const account = `ann-${randomUUID()}`;
   const tenant = await newTenant(account);

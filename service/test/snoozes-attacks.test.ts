@@ -125,6 +125,41 @@ test("attack: a snooze of a case without a payment covers no payment", async () 
   expect(await openCases(tenant)).toHaveLength(1);
 });
 
+test("attack: what was judged without money covers no payment, even if another rule was judged with money", async () => {
+  const tenant = await payingTenant();
+  const { rule_version } = (await tenant.call("GET", "/rules/visits")).json.data as { rule_version: number };
+  const either = "event.type == 'custom:visit' || has(event.attributes.mule)";
+  await makeRule(tenant, "visits", { expression: either, weight: 3, rule_version });
+  const rent = (await tenant.call("GET", "/rules/rent")).json.data as { rule_version: number };
+  const usual = "event.type == 'transfer' && !has(event.attributes.mule)";
+  await makeRule(tenant, "rent", { expression: usual, weight: 3, rule_version: rent.rule_version });
+  await snoozed(tenant, "payee", rentOf());
+  await snoozed(tenant, "account");
+  await sendScored(tenant, [rentOf({ amount: 900 }), visitOf()]);
+  expect(await openCases(tenant)).toEqual([]);
+  await sendScored(tenant, [rentOf({ attributes: { mule: true } })]);
+  expect(await openCases(tenant)).toHaveLength(1);
+});
+
+test("attack: a close that judges some of the evidence makes nothing else quiet", async () => {
+  const tenant = await strictTenant(service.current);
+  await makeRule(tenant, "calls", { expression: "event.type == 'custom:call'", label: "Bot", weight: 3 });
+  await sendScored(tenant, [visitOf(), visitOf({ type: "custom:call" })]);
+  const [open] = await openCases(tenant);
+  const found = await tenant.read(open?.case_id ?? "");
+  const judged = Object.entries(found.fraud_occurrences).filter(([, { explanation }]) =>
+    (explanation.model_behaviour ?? []).some(({ model_name }) => model_name === "visits"),
+  );
+  expect(judged).toHaveLength(1);
+  const answer = await close(tenant, found, { days: 14, scope: "account" }, { occurrence_ids: judged.map(([id]) => id) });
+  expect(answer.status, answer.text).toBe(200);
+  expect(await listed(tenant)).toMatchObject([{ rules: ["visits"] }]);
+  await sendScored(tenant, [visitOf()]);
+  expect(await openCases(tenant)).toEqual([]);
+  await sendScored(tenant, [visitOf({ type: "custom:call" })]);
+  expect(await openCases(tenant)).toHaveLength(1);
+});
+
 test("attack: a fraud report ends the snoozes of its account", async () => {
   const tenant = await strictTenant(service.current);
   await snoozed(tenant, "account");

@@ -163,7 +163,8 @@ async function decide(tx: Transaction, found: LockedCase, update: CaseUpdate, ne
     if (document === found.document) return { after: found, events };
     if (change.snooze) {
       const { changed_at: at, changed_by: by } = document.current_state;
-      return { after: { ...found, document }, events, snoozes: await snoozesOf(tx, found, { ...change.snooze, at, by, newId }) };
+      const asked = { ...change.snooze, occurrence_ids: change.occurrence_ids, at, by, newId };
+      return { after: { ...found, document }, events, snoozes: await snoozesOf(tx, found, asked) };
     }
     // Two concurrent reopens both see no other open case. The unique index then stops one of them, which is run again and sees
     // the other.

@@ -35,13 +35,17 @@ import { invalid } from "./http/validate.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-type Asked = SnoozeRequest & { at: string; by: string; newId: () => string };
+type Asked = SnoozeRequest & { occurrence_ids?: string[] | undefined; at: string; by: string; newId: () => string };
 
-// Returns the snoozes that closing this case creates: one, or one for each device, address or payee that its evidence names.
-export async function snoozesOf(tx: Transaction, found: LockedCase, { days, scope, at, by, newId }: Asked): Promise<NewSnooze[]> {
+// Returns the snoozes that closing this case creates: one, or one for each device, address or payee that its evidence names. If the
+// close is about some occurrences only, the others were not judged.
+export async function snoozesOf(tx: Transaction, found: LockedCase, asked: Asked): Promise<NewSnooze[]> {
+  const { days, scope, occurrence_ids: ids, at, by, newId } = asked;
   const { document, subject } = found;
   const { tenant_id: tenantId, case_id } = document;
-  const occurrences = Object.values(document.fraud_occurrences);
+  const occurrences = Object.entries(document.fraud_occurrences).flatMap(([id, each]) =>
+    ids?.includes(id) === false ? [] : each,
+  );
   const judged = judgedIn(occurrences, reportName);
   const isOwn = isOwnScope(subject, scope);
   const named = isOwn
@@ -60,7 +64,7 @@ export async function snoozesOf(tx: Transaction, found: LockedCase, { days, scop
     throw invalid([
       { field: "snooze", message: `is not possible, because the tenant would have more than ${snoozesMax} active snoozes` },
     ]);
-  const size = await findJudgedSize(tx, tenantId, case_id);
+  const size = await findJudgedSize(tx, tenantId, { case_id, rules: judged.rules });
   const until = new Date(Date.parse(at) + days * dayMs).toISOString();
   const common = { case_id, subject, scope, ...judged, size, created_at: at, created_by: by, until };
   return (isOwn ? [null] : values).map((value) => ({ ...common, value, snooze_id: newId() }));

@@ -246,9 +246,10 @@ export async function listPartitions(database: Queryable): Promise<string[]> {
 export type DeletedActivity = { id_key: string; type: string };
 
 export async function deleteActivitiesOfAccount(tx: Queryable, tenantId: string, websiteAccountId: string): Promise<void> {
-  await tx.query(sql`
+  const aside = await tx.query<{ id_key: string }>(sql`
     delete from unscorable
-    where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}`);
+    where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}
+    returning id_key`);
   const own = await tx.query<DeletedActivity>(sql`
     delete from activities
     where tenant_id = ${tenantId} and website_account_id = ${websiteAccountId}
@@ -258,7 +259,7 @@ export async function deleteActivitiesOfAccount(tx: Queryable, tenantId: string,
     where tenant_id = ${tenantId} and claimed_account_id = ${websiteAccountId}
     returning id_key, type`);
   await deleteLabelsOf(tx, tenantId, [...own, ...claimed]);
-  await deleteAssessmentsOf(tx, tenantId, own);
+  await deleteAssessmentsOf(tx, tenantId, [...own, ...aside]);
 }
 
 // Events in which a page named an account before its session was tied to that account now belong to the account.

@@ -1,4 +1,5 @@
 import type { DomainEvent, LoggedEvent } from "../domain/event.ts";
+import { databasePattern } from "../domain/erasure.ts";
 import { talliesOf } from "../domain/tally.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
@@ -53,6 +54,12 @@ export async function eraseAccountFromEvents(
     where tenant_id = ${tenantId}
       and resource_type = 'end_user_account'
       and resource_id = ${erased.id}`);
+  // A tenant may name an activity after its account.
+  const pattern = databasePattern(erased.id, { isJson: false });
+  await tx.query(sql`
+    update events
+    set resource_id = regexp_replace(resource_id, ${pattern}, ${erased.pseudonym}, 'g')
+    where tenant_id = ${tenantId} and resource_type = 'activity' and resource_id ~ ${pattern}`);
   // Deliveries are ordered by a hash of the resource's name. The new name keeps the erasure event behind the earlier deliveries.
   await tx.query(sql`
     update webhook_deliveries

@@ -10,8 +10,8 @@ export type ParcelKey = { is_browser: boolean; received_at: string; parcel_id: s
 export type ParcelRow = ParcelKey & { is_urgent: boolean; parcel: Buffer };
 
 // How many activities to take. With `only`, the other origin is left alone. With `urgentMax`, urgent activity has its own limit,
-// and `size` limits the rest.
-export type Claim = { size: number; only?: Origin; alongMax?: number; urgentMax?: number };
+// and `size` limits the rest. `isInOrder`: urgent activity does not come first.
+export type Claim = { size: number; only?: Origin; alongMax?: number; urgentMax?: number; isInOrder?: boolean };
 
 // Takes activities out of the inbox, oldest first: those from servers, or those from browsers if there are none from servers.
 // Among those from servers, activities whose sender waits for the verdict come first.
@@ -22,12 +22,12 @@ export type Claim = { size: number; only?: Origin; alongMax?: number; urgentMax?
 // again. Takes whole parcels, so the last one may exceed the batch; a small batch is exact. The caller holds the tenant's turn,
 // so no row has to be locked first.
 export async function claimActivities(tx: Queryable, tenantId: string, claim: Claim): Promise<ClaimedActivity[]> {
-  const { size: batchMax, alongMax = batchMax } = claim;
+  const { size: batchMax, alongMax = batchMax, isInOrder = false } = claim;
   const { isSmall, serverMax, firstMax, browserMax, besides } = limitsOf(claim);
   const rows = await tx.query<ParcelRow>(sql`
     with waiting as (
       select o.*,
-        sum(o.events) over (partition by o.is_browser order by not o.is_urgent, o.received_at, o.parcel_id) - o.events as before
+        sum(o.events) over (partition by o.is_browser order by ${isInOrder} or not o.is_urgent, o.received_at, o.parcel_id) - o.events as before
       from (
         (
           select ctid, is_browser, is_urgent, received_at, parcel_id, events
@@ -82,7 +82,7 @@ export async function claimActivities(tx: Queryable, tenantId: string, claim: Cl
     )
     select is_browser, is_urgent, received_at, parcel_id, parcel
     from gone
-    order by is_browser, not is_urgent, received_at, parcel_id`);
+    order by is_browser, ${isInOrder} or not is_urgent, received_at, parcel_id`);
   const claimed = rows.flatMap((row) => unpackParcel(row.parcel));
   const last = rows.at(-1);
   if (last && isSmall && claimed.length > batchMax) {
@@ -106,31 +106,16 @@ function limitsOf({ size, only, urgentMax }: Claim) {
 
 export type OldestActivity = { received_at: string; id_key: string; website_account_id: string | null; activity: string };
 
-// Takes out of the inbox the activity that a batch of one would take, even if it is invalid. An unreadable parcel is taken whole,
-// in base64.
+// Takes out of the inbox the activity that a batch of one in order would take, even if it is invalid. An unreadable parcel is taken
+// whole, in base64.
 export async function claimOldest(tx: Queryable, tenantId: string, only: Origin): Promise<OldestActivity | null> {
   const [row] = await tx.query<ParcelRow>(sql`
     delete from inbox as i
     using (
-      select *
-      from (
-        (
-          select is_browser, is_urgent, received_at, parcel_id
-          from inbox
-          where tenant_id = ${tenantId} and is_urgent and is_browser = ${only === "browser"}
-          order by received_at, parcel_id
-          limit 1
-        )
-        union all
-        (
-          select is_browser, is_urgent, received_at, parcel_id
-          from inbox
-          where tenant_id = ${tenantId} and is_browser = ${only === "browser"} and not is_urgent
-          order by received_at, parcel_id
-          limit 1
-        )
-      ) as first
-      order by not is_urgent
+      select is_browser, received_at, parcel_id
+      from inbox
+      where tenant_id = ${tenantId} and is_browser = ${only === "browser"}
+      order by received_at, parcel_id
       limit 1
     ) as oldest
     where i.tenant_id = ${tenantId}

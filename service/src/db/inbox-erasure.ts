@@ -1,6 +1,8 @@
 import { pseudonymiseActivity } from "../domain/activity.ts";
 import { eraseFromHistory } from "./history.ts";
 import type { Queryable } from "./postgres/database.ts";
+import { deleteAssessmentsOf } from "./assessments.ts";
+import { activityKey } from "./inbox.ts";
 import type { ParcelKey, ParcelRow } from "./inbox-claims.ts";
 import { insertParcel, unpackParcel } from "./parcels.ts";
 import { sql } from "./postgres/sql.ts";
@@ -67,8 +69,14 @@ async function eraseParcels(
   let hasErased = false;
   for await (const row of readParcels(tx, tenantId, is_browser)) {
     const all = unpackParcel(row.parcel);
-    if (!all.some((each) => each.website_account_id === id)) continue;
+    const own = all.filter((each) => each.website_account_id === id);
+    if (own.length === 0) continue;
     hasErased = true;
+    await deleteAssessmentsOf(
+      tx,
+      tenantId,
+      own.map((each) => ({ id_key: activityKey(each) })),
+    );
     const kept = all.flatMap((each) => (each.website_account_id === id ? (pseudonymiseActivity(each, pseudonym) ?? []) : [each]));
     await tx.query(sql`
       delete from inbox

@@ -179,12 +179,15 @@ export async function listEvidenceNames(tx: Queryable, tenantId: string, predict
   }));
 }
 
-// Returns the largest size in the evidence of the case: the amount of a payment, or the number of accounts in an attack.
-export async function findJudgedSize(tx: Queryable, tenantId: string, caseId: string): Promise<number> {
+type JudgedRules = { case_id: string; rules: string[] };
+
+// Returns the largest size in the evidence of these rules in the case: the amount of a payment, or the number of accounts in an
+// attack.
+export async function findJudgedSize(tx: Queryable, tenantId: string, { case_id, rules }: JudgedRules): Promise<number> {
   const [row] = await tx.query<{ size: number | null }>(sql`
     select max(size) as size
     from case_traits
-    where tenant_id = ${tenantId} and case_id = ${caseId}`);
+    where tenant_id = ${tenantId} and case_id = ${case_id} and rule_id = any(${rules}::text[])`);
   return row?.size ?? 0;
 }
 

@@ -25,11 +25,19 @@ export function hush(lead: Lead, snoozes: readonly Quiet[], { activity, at }: Pi
   const logOdds = rounded(quiet.reduce((sum, each) => sum + each.logOdds, verdict.logOdds));
   const score = scoreOf(logOdds, verdict.thresholds, verdict.source);
   const isStrong = verdict.score >= 3;
-  const judged = { score: Math.max(...covering.map((each) => each.score)), size: Math.max(...covering.map((each) => each.size)) };
+  const judged = { score: Math.max(...by.map((each) => each.score)), size: sizeOf(quiet, by) };
   if (isStrong && (score >= 3 || isBeyond(judged, { score: verdict.score, size: lead.size })))
     return { ...nothing, by: covering, isOver: true };
   if (quiet.length === 0) return nothing;
   return { quieted: { ...lead, verdict: { ...verdict, quiet, logOdds, score } }, by, isKept: isStrong, isOver: false };
+}
+
+// Each rule is quiet up to the size that was judged for it. What was judged for another rule does not count.
+function sizeOf(quiet: readonly Quieted[], by: readonly Quiet[]): number {
+  const sizes = quiet.map(({ rule_id }) =>
+    Math.max(...by.filter(({ rules }) => rules.includes(rule_id)).map(({ size }) => size)),
+  );
+  return Math.min(...sizes);
 }
 
 function rounded(value: number): number {

@@ -106,7 +106,7 @@ export async function detectOldest(
     if (!turn) return null;
     await markBefore(tx);
     try {
-      return await scoreOldest(detector, { tx, tenantId, turn, claim: { size: 1, only } });
+      return await scoreOldest(detector, { tx, tenantId, turn, claim: { size: 1, only, isInOrder: true } });
     } catch (fault) {
       const isDayImpossible = areDaysMade && isDayMissing(fault);
       if (!isUnscorable(fault) && !isDayImpossible) throw fault;

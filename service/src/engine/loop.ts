@@ -151,7 +151,7 @@ function listed(pass: Faulty | null): Faulty[] {
 }
 
 // Scores the activities before the faulty one in smaller batches, one per pass. When the faulty one is the oldest, it is set
-// aside. Partitions are created in advance. If one is missing anyway, it is created here, outside the batch, because its lock
+// aside. Urgent activity does not come first here, because a stream of it would keep the search from the faulty one for ever. Partitions are created in advance. If one is missing anyway, it is created here, outside the batch, because its lock
 // waits for every other engine's batch.
 async function searchOrigin(
   detector: Detector,
@@ -162,7 +162,7 @@ async function searchOrigin(
   let areDaysMade = false;
   for (const size of [sizeMax, 64, 8]) {
     try {
-      return await detectBatch(detector, tenantId, { size, only });
+      return await detectBatch(detector, tenantId, { size, only, isInOrder: true });
     } catch (error) {
       const isMissing = isDayMissing(error);
       if (isMissing && !areDaysMade) await makeDays(detector, tenantId);

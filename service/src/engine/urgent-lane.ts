@@ -22,7 +22,7 @@ type LaneOptions = {
 };
 
 // The state of a tenant whose batch is running or waiting. `isWokenAgain`: the tenant was woken since its batch began.
-// `isBehind`: its last batch was full.
+// `isBehind`: its last batch was full or failed.
 type State = { isWokenAgain: boolean; isBehind: boolean };
 
 // Scores activity whose sender waits for the verdict, as soon as it is woken. A batch also takes other waiting activity, up to a
@@ -90,6 +90,7 @@ export class UrgentLane {
       // The engine's own pass searches for the activity that cannot be scored.
       if (!isDayMissing(error) && !isUnscorable(error))
         log.error({ err: error, tenant_id: tenantId }, "an urgent batch failed and is left to the engine's next pass");
+      state.isBehind = true;
       onLeft();
     }
     return true;
