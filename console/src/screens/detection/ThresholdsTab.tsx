@@ -2,10 +2,11 @@ import { ProblemError, type Thresholds } from "@casehound/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "../../parts/Button.tsx";
+import { ChangedMeanwhile } from "../../parts/ChangedMeanwhile.tsx";
 import { Alert } from "../../parts/Field.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Loading, Stale, Trouble, wordsOf } from "../../parts/States.tsx";
-import { Age, ageWords } from "../../parts/Time.tsx";
+import { Age } from "../../parts/Time.tsx";
 import { Such } from "../../parts/Such.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
@@ -164,18 +165,9 @@ function ThresholdsForm({ stored }: { stored: Thresholds }) {
 function Conflict({ stored, drafting: { base, putBack, goOn } }: { stored: Thresholds; drafting: Drafting }) {
   if (!base) return null;
   return (
-    <div role="alert" className="mt-4 rounded-lg border border-warn/40 bg-warn-soft p-3">
-      <p className="text-warn">
-        <strong className="font-semibold">Changed {ageWords(stored.updated_at)} ago</strong> by {stored.updated_by}:{" "}
-        {differences(base, stored)}. Your figures were not saved, but they are kept here.
-      </p>
-      <div className="mt-2 flex justify-end gap-2">
-        <Button onClick={putBack}>Use theirs</Button>
-        <Button look="primary" onClick={goOn}>
-          Continue with mine
-        </Button>
-      </div>
-    </div>
+    <ChangedMeanwhile stored={stored} onUseTheirs={putBack} onContinue={goOn}>
+      : {differences(base, stored)}. Your figures were not saved, but they are kept here.
+    </ChangedMeanwhile>
   );
 }
 

@@ -3,10 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../parts/Button.tsx";
+import { ChangedMeanwhile } from "../../parts/ChangedMeanwhile.tsx";
 import { Alert } from "../../parts/Field.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Loading, Stale, Trouble } from "../../parts/States.tsx";
-import { Age, ageWords } from "../../parts/Time.tsx";
+import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
 import { PolicyTable } from "./PolicyTable.tsx";
@@ -144,17 +145,8 @@ function Acts({ drafting, onAdd }: { drafting: PolicyDrafting; onAdd: () => void
 function Conflict({ stored, drafting: { isOld, putBack, goOn } }: { stored: Policy; drafting: PolicyDrafting }) {
   if (!isOld) return null;
   return (
-    <div role="alert" className="mb-4 rounded-lg border border-warn/40 bg-warn-soft p-3">
-      <p className="text-warn">
-        <strong className="font-semibold">Changed {ageWords(stored.updated_at)} ago</strong> by {stored.updated_by}. Your changes
-        were not saved, but they are kept here.
-      </p>
-      <div className="mt-2 flex justify-end gap-2">
-        <Button onClick={putBack}>Use theirs</Button>
-        <Button look="primary" onClick={goOn}>
-          Continue with mine
-        </Button>
-      </div>
-    </div>
+    <ChangedMeanwhile stored={stored} onUseTheirs={putBack} onContinue={goOn}>
+      . Your changes were not saved, but they are kept here.
+    </ChangedMeanwhile>
   );
 }
