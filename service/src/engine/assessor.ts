@@ -28,7 +28,7 @@ const snapshotShare = 0.4;
 const snapshotMs = { min: 10, max: 300 };
 const storeShare = 0.15;
 const storeMs = { min: 5, max: 200 };
-// Judging a snapshot costs as much as judging for good. More than this at once would only delay the engine further.
+// Judging a snapshot costs as much as judging for good. More than this of a tenant at once would only delay the engine further.
 const snapshotsMax = 100;
 const waitingMax = 2_000;
 const togetherMax = 200;
@@ -55,9 +55,9 @@ export class Assessor {
   readonly #accept: (tenantId: string, asked: NewAssessment) => Promise<Accepted & { isBlocked: boolean }>;
   readonly #snapshots: Batcher<AssessedActivity, Assessment | undefined>;
   readonly #store: (tenantId: string, answer: { id_key: string; reply: string }) => Promise<string>;
-  #judging = 0;
-  // How many requests of each tenant are under way.
-  readonly #underWay = new Map<string, number>();
+  // How many snapshots of each tenant are being judged, and how many of its requests are under way.
+  readonly #judging = new Counts();
+  readonly #underWay = new Counts();
   // Tenants whose stored answers are being read, each with whether to read them again afterwards.
   readonly #reading = new Map<string, { isAgain: boolean }>();
 
@@ -99,24 +99,22 @@ export class Assessor {
   }
 
   async assess(tenantId: string, asked: Asked): Promise<Answer> {
-    const underWay = this.#underWay.get(tenantId) ?? 0;
-    if (underWay >= waitingMax) throw tooMany();
-    this.#underWay.set(tenantId, underWay + 1);
+    if (this.#underWay.of(tenantId) >= waitingMax) throw tooMany();
+    this.#underWay.add(tenantId, 1);
+    const limit = new Deadline(asked.deadlineMs);
     try {
-      const answer = await this.#answer(tenantId, asked);
+      const answer = await this.#answer(tenantId, asked, limit);
       this.#options.onAnswer?.(kindOf(answer));
       return answer;
     } finally {
-      const left = (this.#underWay.get(tenantId) ?? 1) - 1;
-      if (left > 0) this.#underWay.set(tenantId, left);
-      else this.#underWay.delete(tenantId);
+      // What is not stored by the deadline still takes up memory. While the database is stuck, it must not grow without limit.
+      void limit.allWritten().then(() => this.#underWay.add(tenantId, -1));
     }
   }
 
-  async #answer(tenantId: string, asked: Asked): Promise<Answer> {
-    const { activity, deadlineMs, otherwise } = asked;
+  async #answer(tenantId: string, asked: Asked, limit: Deadline): Promise<Answer> {
+    const { activity, otherwise } = asked;
     const { detector, wake, log } = this.#options;
-    const limit = new Deadline(deadlineMs);
     const id_key = activityKey(activity);
     // Begins before the activity is stored, because an engine may take it at once.
     const verdict = new Promise<string>((resolve) => limit.onEnd(detector.verdicts.wait(tenantId, id_key, resolve)));
@@ -126,7 +124,7 @@ export class Assessor {
       return { reply: JSON.stringify(answer), isReplay: false };
     };
     try {
-      const accepted = await limit.before(this.#accept(tenantId, asked));
+      const accepted = await limit.before(limit.writing(this.#accept(tenantId, asked)));
       if (accepted === late) return unstored(activity, otherwise);
       if (accepted.outcome === "conflict") throw conflict();
       const known = accepted.outcome === "known" ? accepted : null;
@@ -163,19 +161,19 @@ export class Assessor {
     const answer: Assessment = snapshot
       ? { ...snapshot, took_ms }
       : withoutVerdict({ activity_id, prediction_id, action, took_ms }, true);
-    return Promise.race([verdict, this.#store(tenantId, { id_key, reply: JSON.stringify(answer) })]);
+    return Promise.race([verdict, limit.writing(this.#store(tenantId, { id_key, reply: JSON.stringify(answer) }))]);
   }
 
   async #judge(tenantId: string, waiting: AssessedActivity): Promise<Assessment | undefined> {
-    if (this.#judging >= snapshotsMax) return undefined;
-    this.#judging++;
+    if (this.#judging.of(tenantId) >= snapshotsMax) return undefined;
+    this.#judging.add(tenantId, 1);
     try {
       return await this.#snapshots.add(tenantId, waiting);
     } catch (error) {
       this.#options.log.warn({ err: error, tenant_id: tenantId }, "an assessment could not be judged at its deadline");
       return undefined;
     } finally {
-      this.#judging--;
+      this.#judging.add(tenantId, -1);
     }
   }
 
@@ -212,6 +210,20 @@ type Deciding = {
   limit: Deadline;
 };
 
+class Counts {
+  readonly #counts = new Map<string, number>();
+
+  of(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+
+  add(key: string, change: number): void {
+    const count = this.of(key) + change;
+    if (count > 0) this.#counts.set(key, count);
+    else this.#counts.delete(key);
+  }
+}
+
 const late = Symbol("late");
 type Late = typeof late;
 
@@ -220,6 +232,7 @@ class Deadline {
   readonly deadlineMs: number;
   readonly #beganMs = performance.now();
   readonly #ends: (() => void)[] = [];
+  readonly #writes: Promise<unknown>[] = [];
 
   constructor(deadlineMs: number) {
     this.deadlineMs = deadlineMs;
@@ -239,6 +252,15 @@ class Deadline {
   // Work that is not done by the deadline goes on, but nobody waits for it.
   before<T>(work: Promise<T>): Promise<T | Late> {
     return Promise.race([work, this.at(this.deadlineMs)]);
+  }
+
+  writing<T>(write: Promise<T>): Promise<T> {
+    this.#writes.push(write);
+    return write;
+  }
+
+  async allWritten(): Promise<void> {
+    await Promise.allSettled(this.#writes);
   }
 
   onEnd(end: () => void): void {
