@@ -161,9 +161,9 @@ test("erasure: an event about an activity whose id contains the account's id doe
 test("an activity that cannot be scored is set aside, also while assessments never stop", async () => {
   const tenant = await TestTenant.create(service.current);
   await putParcel(service.current.database, tenant.tenantId, { received_at: new Date().toISOString(), text: "[null]" });
-  let isOver = false;
+  const over = new AbortController();
   const ask = async () => {
-    while (!isOver) await assess(tenant, loginOf({ deadline_ms: 20 }));
+    while (!over.signal.aborted) await assess(tenant, loginOf({ deadline_ms: 20 }));
   };
   const callers = Promise.all(Array.from({ length: 8 }, ask));
   try {
@@ -172,7 +172,7 @@ test("an activity that cannot be scored is set aside, also while assessments nev
       expect(aside).toHaveLength(1);
     });
   } finally {
-    isOver = true;
+    over.abort();
     await callers;
   }
 });

@@ -16,9 +16,11 @@ import type { Database } from "../db/postgres/database.ts";
 import { gatherWrites } from "../db/postgres/gather.ts";
 import { Listener } from "../db/postgres/listener.ts";
 import { Batcher } from "../concurrency/batcher.ts";
+import { Counts } from "../concurrency/counts.ts";
 import { withoutVerdict, type Assessment } from "../domain/assessment.ts";
 import { Failure } from "../domain/failure.ts";
 import type { PolicyAction } from "../domain/policy.ts";
+import { Deadline, late, type Late } from "./deadline.ts";
 import type { Detector } from "./detect.ts";
 import { judgeSnapshot } from "./snapshot.ts";
 import type { Verdicts } from "./verdicts.ts";
@@ -209,68 +211,6 @@ type Deciding = {
   verdict: Promise<string>;
   limit: Deadline;
 };
-
-class Counts {
-  readonly #counts = new Map<string, number>();
-
-  of(key: string): number {
-    return this.#counts.get(key) ?? 0;
-  }
-
-  add(key: string, change: number): void {
-    const count = this.of(key) + change;
-    if (count > 0) this.#counts.set(key, count);
-    else this.#counts.delete(key);
-  }
-}
-
-const late = Symbol("late");
-type Late = typeof late;
-
-// Times since the request came in. All timers are cleared at the end.
-class Deadline {
-  readonly deadlineMs: number;
-  readonly #beganMs = performance.now();
-  readonly #ends: (() => void)[] = [];
-  readonly #writes: Promise<unknown>[] = [];
-
-  constructor(deadlineMs: number) {
-    this.deadlineMs = deadlineMs;
-  }
-
-  tookMs(): number {
-    return Math.round(performance.now() - this.#beganMs);
-  }
-
-  at(ms: number): Promise<Late> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(late), Math.max(0, this.#beganMs + ms - performance.now()));
-      this.onEnd(() => clearTimeout(timer));
-    });
-  }
-
-  // Work that is not done by the deadline goes on, but nobody waits for it.
-  before<T>(work: Promise<T>): Promise<T | Late> {
-    return Promise.race([work, this.at(this.deadlineMs)]);
-  }
-
-  writing<T>(write: Promise<T>): Promise<T> {
-    this.#writes.push(write);
-    return write;
-  }
-
-  async allWritten(): Promise<void> {
-    await Promise.allSettled(this.#writes);
-  }
-
-  onEnd(end: () => void): void {
-    this.#ends.push(end);
-  }
-
-  end(): void {
-    for (const end of this.#ends) end();
-  }
-}
 
 function within(ms: number, { min, max }: { min: number; max: number }): number {
   return Math.min(max, Math.max(min, ms));
