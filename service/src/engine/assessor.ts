@@ -16,9 +16,11 @@ import type { Database } from "../db/postgres/database.ts";
 import { gatherWrites } from "../db/postgres/gather.ts";
 import { Listener } from "../db/postgres/listener.ts";
 import { Batcher } from "../concurrency/batcher.ts";
+import { Counts } from "../concurrency/counts.ts";
 import { withoutVerdict, type Assessment } from "../domain/assessment.ts";
 import { Failure } from "../domain/failure.ts";
 import type { PolicyAction } from "../domain/policy.ts";
+import { Deadline, late, type Late } from "./deadline.ts";
 import type { Detector } from "./detect.ts";
 import { judgeSnapshot } from "./snapshot.ts";
 import type { Verdicts } from "./verdicts.ts";
@@ -29,7 +31,8 @@ const snapshotShare = 0.4;
 const snapshotMsMin = 10;
 const storeShare = 0.2;
 const storeMsMin = 5;
-// A snapshot costs as much as the engine's own judgement. More than this many at once would only delay the engine further.
+// A snapshot costs as much as the engine's own judgement. More than this many of a tenant at once would only delay the engine
+// further.
 const snapshotsMax = 100;
 const waitingMax = 2_000;
 const togetherMax = 200;
@@ -56,9 +59,9 @@ export class Assessor {
   readonly #accept: (tenantId: string, asked: NewAssessment) => Promise<Accepted & { isBlocked: boolean }>;
   readonly #snapshots: Batcher<AssessedActivity, Assessment | undefined>;
   readonly #store: (tenantId: string, answer: { id_key: string; reply: string }) => Promise<string>;
-  #judging = 0;
-  // How many requests of each tenant are under way.
-  readonly #underWay = new Map<string, number>();
+  // How many snapshots of each tenant are being judged, and how many of its requests are under way.
+  readonly #judging = new Counts();
+  readonly #underWay = new Counts();
   // The tenants whose stored answers are being read. `isAgain`: read them again afterwards.
   readonly #reading = new Map<string, { isAgain: boolean }>();
 
@@ -100,24 +103,22 @@ export class Assessor {
   }
 
   async assess(tenantId: string, asked: Asked): Promise<Answer> {
-    const underWay = this.#underWay.get(tenantId) ?? 0;
-    if (underWay >= waitingMax) throw tooMany();
-    this.#underWay.set(tenantId, underWay + 1);
+    if (this.#underWay.of(tenantId) >= waitingMax) throw tooMany();
+    this.#underWay.add(tenantId, 1);
+    const limit = new Deadline(asked.deadlineMs);
     try {
-      const answer = await this.#answer(tenantId, asked);
+      const answer = await this.#answer(tenantId, asked, limit);
       this.#options.onAnswer?.(kindOf(answer));
       return answer;
     } finally {
-      const left = (this.#underWay.get(tenantId) ?? 1) - 1;
-      if (left > 0) this.#underWay.set(tenantId, left);
-      else this.#underWay.delete(tenantId);
+      // What is not stored by the deadline still takes up memory. While the database is stuck, it must not grow without limit.
+      void limit.allWritten().then(() => this.#underWay.add(tenantId, -1));
     }
   }
 
-  async #answer(tenantId: string, asked: Asked): Promise<Answer> {
-    const { activity, deadlineMs, otherwise } = asked;
+  async #answer(tenantId: string, asked: Asked, limit: Deadline): Promise<Answer> {
+    const { activity, otherwise } = asked;
     const { detector, wake, log } = this.#options;
-    const limit = new Deadline(deadlineMs);
     const id_key = activityKey(activity);
     // Start to wait before the activity is stored, because an engine may take it immediately.
     const verdict = new Promise<string>((resolve) => limit.onEnd(detector.verdicts.wait(tenantId, id_key, resolve)));
@@ -127,7 +128,7 @@ export class Assessor {
       return { reply: JSON.stringify(answer), isReplay: false };
     };
     try {
-      const accepted = await limit.before(this.#accept(tenantId, asked));
+      const accepted = await limit.before(limit.writing(this.#accept(tenantId, asked)));
       if (accepted === late) return unstored(activity, otherwise);
       if (accepted.outcome === "conflict") throw conflict();
       const known = accepted.outcome === "known" ? accepted : null;
@@ -164,19 +165,19 @@ export class Assessor {
     const answer: Assessment = snapshot
       ? { ...snapshot, took_ms }
       : withoutVerdict({ activity_id, prediction_id, action, took_ms }, true);
-    return Promise.race([verdict, this.#store(tenantId, { id_key, reply: JSON.stringify(answer) })]);
+    return Promise.race([verdict, limit.writing(this.#store(tenantId, { id_key, reply: JSON.stringify(answer) }))]);
   }
 
   async #judge(tenantId: string, waiting: AssessedActivity): Promise<Assessment | undefined> {
-    if (this.#judging >= snapshotsMax) return undefined;
-    this.#judging++;
+    if (this.#judging.of(tenantId) >= snapshotsMax) return undefined;
+    this.#judging.add(tenantId, 1);
     try {
       return await this.#snapshots.add(tenantId, waiting);
     } catch (error) {
       this.#options.log.warn({ err: error, tenant_id: tenantId }, "an assessment could not be judged at its deadline");
       return undefined;
     } finally {
-      this.#judging--;
+      this.#judging.add(tenantId, -1);
     }
   }
 
@@ -212,44 +213,6 @@ type Deciding = {
   verdict: Promise<string>;
   limit: Deadline;
 };
-
-const late = Symbol("late");
-type Late = typeof late;
-
-// Measures time since the request came in. All timers are cleared at the end.
-class Deadline {
-  readonly deadlineMs: number;
-  readonly #beganMs = performance.now();
-  readonly #ends: (() => void)[] = [];
-
-  constructor(deadlineMs: number) {
-    this.deadlineMs = deadlineMs;
-  }
-
-  tookMs(): number {
-    return Math.round(performance.now() - this.#beganMs);
-  }
-
-  at(ms: number): Promise<Late> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(late), Math.max(0, this.#beganMs + ms - performance.now()));
-      this.onEnd(() => clearTimeout(timer));
-    });
-  }
-
-  // Work that is not done by the deadline continues, but nobody waits for it.
-  before<T>(work: Promise<T>): Promise<T | Late> {
-    return Promise.race([work, this.at(this.deadlineMs)]);
-  }
-
-  onEnd(end: () => void): void {
-    this.#ends.push(end);
-  }
-
-  end(): void {
-    for (const end of this.#ends) end();
-  }
-}
 
 async function acceptAll(database: Database, tenantId: string, asked: NewAssessment[], mustNotify: boolean) {
   const accounts = [...new Set(asked.flatMap(({ activity }) => activity.website_account_id ?? []))];

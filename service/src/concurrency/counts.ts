@@ -1,0 +1,14 @@
+// Counts by key. A key that counts zero takes up no memory.
+export class Counts {
+  readonly #counts = new Map<string, number>();
+
+  of(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+
+  add(key: string, change: number): void {
+    const count = this.of(key) + change;
+    if (count > 0) this.#counts.set(key, count);
+    else this.#counts.delete(key);
+  }
+}
