@@ -77,7 +77,7 @@ test("docs: if the search index cannot be loaded, the search says so, and it wor
 
 test("docs: on a phone the list of pages is one tap away", async () => {
   const { page } = await open("/docs/tutorial", { viewport: { width: 390, height: 800 } });
-  const pages = page.getByRole("navigation").getByRole("link", { name: "Send from a server" });
+  const pages = page.getByRole("navigation").getByRole("link", { name: "Import your history" });
   await expect.poll(() => pages.evaluate((each) => each.getBoundingClientRect().top)).toBeGreaterThan(800);
   await page.getByRole("link", { name: "Pages", exact: true }).click();
   await expect.poll(() => pages.evaluate((each) => each.getBoundingClientRect().top)).toBeLessThan(800);
