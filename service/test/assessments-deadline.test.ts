@@ -5,9 +5,7 @@ import type { LoggedEvent } from "../src/domain/event.ts";
 import { sql } from "../src/db/postgres/sql.ts";
 import { putParcel } from "./inbox.ts";
 import { connectTo } from "./launch.ts";
-import { AssessLab } from "./assess-lab.ts";
-import { activityOf } from "./engine-lab.ts";
-import { TestTenant, newDetector, useOwnDatabase, useService } from "./harness.ts";
+import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 import { eventually } from "./process.ts";
 
 // The tests lock tables, so other files must not use this database.
@@ -177,39 +175,4 @@ test("an activity that cannot be scored is set aside, also while assessments nev
     stopping.abort();
     await callers;
   }
-});
-
-test("POST assessments 429: what is still being stored after its deadline counts as under way", async () => {
-  const tenant = await TestTenant.create(service.current);
-  const lab = new AssessLab(newDetector(service.current.database));
-  const ask = () => lab.assess(tenant.tenantId, activityOf({ type: "logout" }), 20);
-  await whileHeld(tenant, lockTable("assessments"), async () => {
-    const answers = await Promise.all(Array.from({ length: 2_000 }, ask));
-    expect(answers.filter((reply) => !reply.includes('"is_stored":false'))).toEqual([]);
-    await expect(ask()).rejects.toMatchObject({ code: "rate-limited" });
-  });
-  await eventually(() => lab.assess(tenant.tenantId, activityOf({ type: "logout" })));
-  await lab.stop();
-});
-
-test("POST assessments 200: one tenant's judgements at the deadline do not use up those of the others", async () => {
-  const [busy, other] = [await TestTenant.create(service.current), await TestTenant.create(service.current)];
-  const detector = newDetector(service.current.database);
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  const current = detector.ruleSets.current.bind(detector.ruleSets);
-  detector.ruleSets.current = async (tx, tenantId) => {
-    if (tenantId === busy.tenantId) await released;
-    return current(tx, tenantId);
-  };
-  const lab = new AssessLab(detector);
-  const both = ({ tenantId }: TestTenant) =>
-    `select 1 from engine_turns where tenant_id in ('${tenantId}', '${busy.tenantId}') for update`;
-  const text = await whileHeld(other, both, async () => {
-    const login = { type: "login_succeeded", received_at: new Date().toISOString() };
-    await Promise.all(Array.from({ length: 100 }, () => lab.assess(busy.tenantId, activityOf(login), 500)));
-    return lab.assess(other.tenantId, activityOf(login), 2_000);
-  });
-  release();
-  await lab.stop();
-  expect(text).toContain('"verdict_from":"snapshot"');
 });
