@@ -62,6 +62,7 @@ async function visit(tenant: TestTenant): Promise<void> {
 // Whether detection writes these rows depends on what the demo's visitors happen to do.
 async function attack({ tenantId, service }: TestTenant, caseId: string): Promise<void> {
   const texts = [
+    "insert into case_claims (tenant_id, website_account_id, case_id) values ($1, 'a', $2)",
     "insert into case_members (tenant_id, case_id, website_account_id, state, seen_at) values ($1, $2, 'a', 'entered', now())",
     "insert into case_traits (tenant_id, trait, rule_id, case_id, size, seen_at) values ($1, gen_random_uuid(), 'r', $2, 1, now())",
   ];
@@ -156,7 +157,6 @@ async function expectSame(url: string): Promise<void> {
   // The few tables that this scenario leaves empty.
   expect(empty.map(([name]) => name).toSorted()).toEqual([
     "assessments",
-    "case_claims",
     "history",
     "imports",
     "issuer_state",
