@@ -17,6 +17,8 @@ const stolen = (minute: number): Step => {
   const { device_id: _device, ...step } = login(minute, { ip: away });
   return step;
 };
+// The play begins at midnight (UTC), 20 days ago. Otherwise, guesses of the day before would count in part at some times of day.
+const openAtNight = () => Stage.open(withCountries(), 20 * 24 + (Date.now() % (day * 60_000)) / 3_600_000);
 const days = (count: number) => Array.from({ length: count }, (_, index) => login(index * day));
 // Wrong passwords for many accounts, each from an address of its own.
 const guesses = (count: number): Step[] =>
@@ -29,7 +31,7 @@ const guesses = (count: number): Step[] =>
 const attacked = 10 * day + 15 * 60;
 
 test("rule guessed_login: a stranger's log-in without a device while passwords are guessed opens an Account Takeover case", async () => {
-  const stage = await Stage.open(withCountries());
+  const stage = await openAtNight();
   const last = await stage.playLast([...days(6), ...guesses(40), stolen(attacked)]);
   expect(last.rules).toEqual(["guessed_login"]);
   const found = await stage.onlyCase();
@@ -46,14 +48,14 @@ test("rule guessed_login: an account with few log-ins is protected too, if the c
     [away, ["guessed_login"]],
     [addressIn("Berlin", 9), []],
   ] as const) {
-    const stage = await Stage.open(withCountries());
+    const stage = await openAtNight();
     const last = await stage.playLast([...days(2), ...guesses(40), { ...stolen(attacked), ip }]);
     expect(last).toMatchObject({ rules, features: { "account.device_is_missing": true } });
   }
 });
 
 test("rule guessed_login: the owner at a known address or with a new phone nearby is not accused", async () => {
-  const stage = await Stage.open(withCountries());
+  const stage = await openAtNight();
   await stage.play([...days(6), ...guesses(40)]);
   const { device_id: _device, ...blocked } = login(attacked);
   const played = await stage.play([blocked, login(attacked + 1), login(attacked + 2, { device_id: "phone" })]);
@@ -61,11 +63,11 @@ test("rule guessed_login: the owner at a known address or with a new phone nearb
 });
 
 test("rule guessed_login: without unusually many failed log-ins of strangers it does not fire", async () => {
-  const stage = await Stage.open(withCountries());
+  const stage = await openAtNight();
   const few = await stage.playLast([...days(6), ...guesses(19), stolen(attacked)]);
   expect(few).toMatchObject({ rules: [], features: { "tenant.guesses_1d": 19 } });
   // The same number of failures is usual if many accounts log in.
-  const busy = await Stage.open(withCountries());
+  const busy = await openAtNight();
   const others = Array.from({ length: 200 }, (_, index) =>
     login(10 * day + index, { website_account_id: `other-${index}`, device_id: `other-${index}` }),
   );
@@ -78,7 +80,7 @@ const tries = (count: number): Step[] => guesses(count).map((step) => ({ ...step
 const mistyped = (minute: number, ip: string): Step => login(minute, { type: "login_failed", device_id: "phone", ip });
 
 test("rule stuffing_slow: while somebody guesses, the owner may mistype the password at home or in the usual network", async () => {
-  const stage = await Stage.open(withCountries());
+  const stage = await openAtNight();
   await stage.play([...days(6), ...tries(3)]);
   const nearby = addressIn("Berlin", 9);
   const played = await stage.play([mistyped(10 * day + 90, home), mistyped(10 * day + 91, nearby)]);
@@ -92,7 +94,7 @@ test("rule stuffing_slow: while somebody guesses, a new customer may log in with
     [addressIn("Berlin", 9), []],
     [away, ["stuffing_slow"]],
   ] as const) {
-    const stage = await Stage.open(withCountries());
+    const stage = await openAtNight();
     const last = await stage.playLast([...days(2), ...tries(4), login(10 * day + 90, { device_id: "phone", ip })]);
     expect(last.rules.filter((rule) => rule === "stuffing_slow")).toEqual(rules);
   }
