@@ -16,15 +16,29 @@ function isSame(one: PolicyDefinition, other: PolicyDefinition): boolean {
   return JSON.stringify(definitionOf(one)) === JSON.stringify(definitionOf(other));
 }
 
-// Turns a field such as `rows[2].max_score` into `row 3`, because people count from 1.
-function plain(message: string): string {
-  return message.replaceAll(/\brows\[(\d+)\](?:\.\w+(?:\[\d+\])?)?/g, (_, index: string) => `row ${Number(index) + 1}`);
+// The members of a row as the console names them.
+const memberWords: Record<string, string> = {
+  min_score: "the lowest score",
+  max_score: "the highest score",
+  moments: "a moment",
+  labels: "a label",
+  lists: "a list",
+  name: "the name",
+};
+
+// Turns a field such as `rows[2].max_score` into `In row 3, the highest score`, because people count from 1.
+function placeOf(field: string): string {
+  const [, index, member] = /^rows\[(\d+)\](?:\.(\w+))?/.exec(field) ?? [];
+  if (index === undefined) return field;
+  const number = Number(index) + 1;
+  return member === undefined ? `Row ${number}` : `In row ${number}, ${memberWords[member] ?? member}`;
 }
 
 function refusalOf(error: unknown): string {
   const errors = error instanceof ProblemError ? (error.errors ?? []) : [];
   if (errors.length === 0) return wordsOf(error);
-  return errors.map(({ field, message }) => `${plain(field)} ${message}`).join("; ");
+  const words = errors.map(({ field, message }) => `${placeOf(field)} ${message.replace("min_score", "the lowest score")}.`);
+  return words.join(" ");
 }
 
 // Keeps a draft, the version that it is based on, and the last try-out.
