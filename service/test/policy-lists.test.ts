@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Assessment } from "../src/domain/assessment.ts";
-import type { PolicyRow } from "../src/domain/policy.ts";
+import type { PolicyRow, PolicyTrial } from "../src/domain/policy.ts";
 import { TestTenant, expectProblem, useService, type Answer } from "./harness.ts";
 import { makeList, readList } from "./lists-lab.ts";
 import { eventually } from "./process.ts";
@@ -73,4 +73,33 @@ test("policy: if a list is deleted while a policy starts to use it, one of the t
     await put(tenant, [], version - 1);
     await tenant.call("DELETE", "/lists/watched");
   }
+});
+
+test("policy: the label of a block list counts in answers and in the try-out", async () => {
+  const tenant = await TestTenant.create(service.current);
+  await makeList(tenant, { name: "stolen", type: "account", kind: "block", label: "Account Takeover" }, ["ann"]);
+  const rows: PolicyRow[] = [{ labels: ["Account Takeover"], action: "CHALLENGE" }];
+  expect((await put(tenant, rows)).status).toBe(200);
+  await eventually(async () => expect(await assess(tenant, "ann")).toMatchObject({ action: "CHALLENGE", score: 5 }));
+  const tried = await tenant.call("POST", "/policy/try-out", { body: { mode: "on", rows } });
+  const { tried: outcome }: PolicyTrial = tried.json.data;
+  const ofLogins = outcome.moments.find(({ moment }) => moment === "login");
+  expect(ofLogins?.all.activities).toBeGreaterThan(0);
+  expect(ofLogins?.challenged).toEqual(ofLogins?.all);
+});
+
+test("attack: whoever may only fill lists cannot add to one that the policy allows", async () => {
+  const tenant = await TestTenant.create(service.current);
+  await makeList(tenant, watched);
+  const token = await tenant.mint(["read:lists", "update:lists"]);
+  const add = (path: string, body: object) => tenant.call("POST", `/lists/watched/${path}`, { body, token });
+  const entries = { entries: [{ value: "thief" }] };
+  const csv = { csv: "value\nthief\n" };
+  expect((await add("entries", entries)).status).toBe(200);
+  expect((await put(tenant, [{ lists: ["watched"], action: "ALLOW" }, row])).status).toBe(422);
+  expect((await put(tenant, [{ lists: ["watched"], action: "ALLOW" }])).status).toBe(200);
+  for (const answer of [await add("entries", entries), await add("csv", csv)])
+    expect(expectProblem(answer, 403, "access-denied").detail).toContain("manage:lists");
+  expect((await put(tenant, [row], 2)).status).toBe(200);
+  expect((await add("csv", csv)).status).toBe(200);
 });

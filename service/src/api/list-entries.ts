@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { appendEvents } from "../db/events.ts";
+import { findPolicy } from "../db/policies.ts";
 import type { Queryable } from "../db/postgres/database.ts";
 import { lockSettings } from "../db/rules.ts";
 import {
@@ -72,16 +73,20 @@ function prefixOf({ type }: StoredList, prefix = ""): string {
   return ["email", "email_domain", "user_agent"].includes(type) ? prefix.toLowerCase() : prefix;
 }
 
-// An entry on an allow list can hide a fraud, so it takes the scope that can change lists.
-export function requireEntryReach(caller: Caller, { kind }: StoredList): void {
-  if (kind === "allow") requireReach(caller, ["manage:lists"]);
+// An entry can hide a fraud if the list is an allow list, or if a row of the policy allows what is on it. So it takes the scope
+// that can change lists.
+export async function requireEntryReach(database: Queryable, caller: Caller, { name, kind }: StoredList): Promise<void> {
+  if (caller.scopes.has("manage:lists")) return;
+  const { rows } = await findPolicy(database, caller.tenant_id);
+  const isAllowing = rows.some(({ action, lists }) => action === "ALLOW" && lists?.includes(name));
+  if (kind === "allow" || isAllowing) requireReach(caller, ["manage:lists"]);
 }
 
 async function add(services: Services, call: Call<EntryBatch>): Promise<Reply> {
   const { caller, body } = call;
   const now = services.now();
   const found = await requireList(services.database, call);
-  requireEntryReach(caller, found);
+  await requireEntryReach(services.database, caller, found);
   const faults = body.entries.flatMap((entry, index) =>
     entryFaults(found.type, entry, Date.parse(now)).map(({ field, message }) => ({
       field: `entries[${index}].${field}`,
@@ -113,7 +118,7 @@ export async function storeEntries(tx: Queryable, { caller, now, name, entries }
   const { tenant_id: tenantId, actor } = caller;
   await lockSettings(tx, tenantId, now);
   const found = await requireList(tx, { caller, params: { list_name: name } });
-  requireEntryReach(caller, found);
+  await requireEntryReach(tx, caller, found);
   const byKey = new Map(entries.map((entry) => keyed(found, entry)).map((entry) => [entry.key, entry]));
   const changed = await saveEntries(tx, tenantId, { list_name: name, now, actor, entries: [...byKey.values()] });
   if (changed.added > 0) await requireRoom(tx, tenantId, found);

@@ -21,7 +21,7 @@ async function importCsv(services: Services, call: Call<CsvImport>): Promise<Rep
   const { caller, body } = call;
   const now = services.now();
   const found = await requireList(services.database, call);
-  requireEntryReach(caller, found);
+  await requireEntryReach(services.database, caller, found);
   const { entries, ...refusals } = readOrRefuse(found, body, Date.parse(now));
   const changed = await services.database.transaction((tx) => storeEntries(tx, { caller, now, name: found.name, entries }));
   return dataReply({ ...changed, ...refusals } satisfies CsvImportResult);

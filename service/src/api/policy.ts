@@ -83,7 +83,9 @@ async function attempt(services: Services, { caller, body }: Call<PolicyDefiniti
   const until = services.now();
   const { from, counts } = await countRecent(services, caller.tenant_id, until);
   const labelOf = await ruleLabels(services, caller.tenant_id, counts);
-  const situations = counts.map((each) => triedOf(each, labelOf));
+  const blockLists = (await listLists(services.database, caller.tenant_id)).filter(({ kind }) => kind === "block");
+  const labelOfList = new Map(blockLists.map(({ name, label }) => [name, label]));
+  const situations = counts.map((each) => triedOf(each, labelOf, labelOfList));
   const current = await findPolicy(services.database, caller.tenant_id);
   return dataReply({ from, until, tried: tryPolicy(body, situations), current: tryPolicy(current, situations) });
 }
@@ -135,14 +137,22 @@ async function ruleLabels({ database }: Services, tenantId: string, counts: Situ
   return (ruleId, version) => labels.get(`${ruleId} ${version}`);
 }
 
-function triedOf({ type, score, activities, is_fraud: isFraud, ...decided }: SituationCount, labelOf: LabelOf): Tried {
-  const { rules, elsewhere, is_unusual: isUnusual, is_raised: isRaised, quiet, lists } = decided;
+// `labelOfList`: the labels of block lists. Their hits are evidence, as those of rules are.
+function triedOf(
+  { type, score, activities, is_fraud: isFraud, ...decided }: SituationCount,
+  labelOf: LabelOf,
+  labelOfList: ReadonlyMap<string, Label>,
+): Tried {
+  const { rules, elsewhere, is_unusual: isUnusual, is_raised: isRaised, quiet } = decided;
+  const lists = decided.lists ?? [];
   const without = new Set([...(elsewhere ?? []), ...(quiet ?? [])]);
   const counting = Object.entries(rules ?? {}).filter(([id]) => !without.has(id));
   const modelMoment = modelMomentOf(type);
   const raisedBy = isRaised && !without.has(`model.${modelMoment}`) ? modelMoment : null;
-  const labels = evidenceLabels({ rules: counting.flatMap(([id, version]) => labelOf(id, version) ?? []), isUnusual, raisedBy });
-  return { moment: momentOf({ type }), score, labels, lists: lists ?? [], activities, isFraud };
+  const ofRules = counting.flatMap(([id, version]) => labelOf(id, version) ?? []);
+  const ofLists = lists.flatMap((name) => labelOfList.get(name) ?? []);
+  const labels = evidenceLabels({ rules: [...ofRules, ...ofLists], isUnusual, raisedBy });
+  return { moment: momentOf({ type }), score, labels, lists, activities, isFraud };
 }
 
 const tag = "Detection";
