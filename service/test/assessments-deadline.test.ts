@@ -4,7 +4,7 @@ import type { Assessment } from "../src/domain/assessment.ts";
 import type { LoggedEvent } from "../src/domain/event.ts";
 import { sql } from "../src/db/postgres/sql.ts";
 import { putParcel } from "./inbox.ts";
-import { connectTo } from "./launch.ts";
+import { whileHeld } from "./launch.ts";
 import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 import { eventually } from "./process.ts";
 
@@ -13,19 +13,7 @@ const url = useOwnDatabase("assessments_deadline");
 const service = useService({ databaseUrl: url });
 
 const lockTurn = (tenant: TestTenant) => `select 1 from engine_turns where tenant_id = '${tenant.tenantId}' for update`;
-const lockTable = (name: string) => () => `lock table ${name} in access exclusive mode`;
-
-// Runs `work` while another connection holds a lock.
-async function whileHeld<T>(tenant: TestTenant, lock: (tenant: TestTenant) => string, work: () => Promise<T>): Promise<T> {
-  const client = await connectTo({ connectionString: url });
-  try {
-    await client.query("begin");
-    await client.query(lock(tenant));
-    return await work();
-  } finally {
-    await client.end();
-  }
-}
+const lockTable = (name: string) => `lock table ${name} in access exclusive mode`;
 
 function loginOf(more: Record<string, unknown> = {}) {
   return {
@@ -65,7 +53,7 @@ test("POST assessments 200: while the engine is busy, the answer is a snapshot, 
   // Afterwards, the service has compiled the tenant's rules.
   await assess(tenant, loginOf({ type: "logout" }));
   const body = loginOf();
-  const first = await whileHeld(tenant, lockTurn, () => assess(tenant, body));
+  const first = await whileHeld(url, lockTurn(tenant), () => assess(tenant, body));
   expect(first.verdict).toMatchObject({
     action: "ALLOW",
     is_final: false,
@@ -85,7 +73,7 @@ test("activity.decided: follows if waiting activity makes the decision differ fr
   const tenant = await TestTenant.create(service.current);
   await assess(tenant, loginOf({ type: "logout" }));
   const body = loginOf();
-  const first = await whileHeld(tenant, lockTurn, async () => {
+  const first = await whileHeld(url, lockTurn(tenant), async () => {
     const guesses = Array.from({ length: 30 }, (_, n) => loginOf({ type: "login_failed", website_account_id: `victim-${n}` }));
     const activities = guesses.map(({ deadline_ms: _deadline, ...activity }) => activity);
     expect((await tenant.call("POST", "/activities", { body: { activities } })).status).toBe(202);
@@ -110,7 +98,7 @@ test("activity.decided: follows if waiting activity makes the decision differ fr
 test("POST assessments 200: if nothing can be judged in time, the answer is `otherwise`, and it does not change later", async () => {
   const tenant = await TestTenant.create(service.current);
   const body = loginOf({ otherwise: "CHALLENGE" });
-  const first = await whileHeld(tenant, lockTable("entity_states"), () => assess(tenant, body));
+  const first = await whileHeld(url, lockTable("entity_states"), () => assess(tenant, body));
   expect(first.verdict).toMatchObject({ action: "CHALLENGE", score: null, verdict_from: "otherwise", is_stored: true });
   const decision = await decisionOf(tenant, first.verdict);
   expect((await assess(tenant, body)).text).toBe(first.text);
@@ -123,7 +111,7 @@ test("POST assessments 200: without a verdict, a blocked account gets BLOCK what
   const account = `user-${randomUUID()}`;
   const blocked = { website_account_id: account, is_blocked: true };
   expect((await tenant.call("POST", "/enduseraccounts", { body: blocked })).status).toBe(201);
-  const { verdict } = await whileHeld(tenant, lockTable("entity_states"), () =>
+  const { verdict } = await whileHeld(url, lockTable("entity_states"), () =>
     assess(tenant, loginOf({ website_account_id: account, otherwise: "ALLOW" })),
   );
   expect(verdict).toMatchObject({ action: "BLOCK", verdict_from: "otherwise" });
@@ -132,7 +120,7 @@ test("POST assessments 200: without a verdict, a blocked account gets BLOCK what
 test("POST assessments 200: while the database is stuck, the answer is `otherwise`, and `is_stored` is false", async () => {
   const tenant = await TestTenant.create(service.current);
   const body = loginOf({ otherwise: "BLOCK" });
-  const first = await whileHeld(tenant, lockTable("assessments"), () => assess(tenant, body));
+  const first = await whileHeld(url, lockTable("assessments"), () => assess(tenant, body));
   expect(first.verdict).toMatchObject({ action: "BLOCK", score: null, verdict_from: "otherwise", is_stored: false });
   // Once the database responds, the repeated request is stored and answered.
   const again = await eventually(async () => {
@@ -150,7 +138,7 @@ test("erasure: an event about an activity whose id contains the account's id doe
   const tenant = await TestTenant.create(service.current);
   const account = `user-${randomUUID()}`;
   const body = loginOf({ activity_id: `in:${account}`, website_account_id: account, otherwise: "CHALLENGE" });
-  const { verdict } = await whileHeld(tenant, lockTable("entity_states"), () => assess(tenant, body));
+  const { verdict } = await whileHeld(url, lockTable("entity_states"), () => assess(tenant, body));
   await decisionOf(tenant, verdict);
   expect(await decidedEvents(tenant)).toHaveLength(1);
   expect((await tenant.call("DELETE", `/enduseraccounts/${account}`)).status).toBe(204);

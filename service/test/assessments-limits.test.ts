@@ -1,28 +1,16 @@
 import { expect, test } from "vitest";
 import { AssessLab } from "./assess-lab.ts";
 import { activityOf, labDetector, newTenant, useLab } from "./engine-lab.ts";
-import { connectTo } from "./launch.ts";
+import { whileHeld } from "./launch.ts";
 import { eventually } from "./process.ts";
 
 const lab = useLab();
-
-// Runs `work` while another connection holds a lock.
-async function whileHeld<T>(lock: string, work: () => Promise<T>): Promise<T> {
-  const client = await connectTo({ connectionString: lab.current.url });
-  try {
-    await client.query("begin");
-    await client.query(lock);
-    return await work();
-  } finally {
-    await client.end();
-  }
-}
 
 test("assessments: what is still being stored after its deadline counts as under way", async () => {
   const tenantId = await newTenant(lab.current);
   const assessing = new AssessLab(labDetector(lab.current.database));
   const ask = () => assessing.assess(tenantId, activityOf({ type: "logout" }), 20);
-  await whileHeld("lock table assessments in access exclusive mode", async () => {
+  await whileHeld(lab.current.url, "lock table assessments in access exclusive mode", async () => {
     const answers = await Promise.all(Array.from({ length: 2_000 }, ask));
     expect(answers.filter((reply) => !reply.includes('"is_stored":false'))).toEqual([]);
     await expect(ask()).rejects.toMatchObject({ code: "rate-limited" });
@@ -45,7 +33,7 @@ test("assessments: one tenant's judgements at the deadline do not use up those o
   const assessing = new AssessLab(detector);
   const login = { type: "login_succeeded" };
   // Nobody gets a turn, so whatever is judged is judged at a deadline.
-  await whileHeld("select 1 from engine_turns for update", async () => {
+  await whileHeld(lab.current.url, "select 1 from engine_turns for update", async () => {
     await Promise.all(Array.from({ length: 100 }, () => assessing.assess(busy, activityOf(login), 500)));
     await eventually(async () => {
       await assessing.assess(other, activityOf(login), 2_000);

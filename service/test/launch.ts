@@ -136,6 +136,18 @@ export async function connectTo(address: ClientConfig): Promise<Client> {
   return client;
 }
 
+// Runs `work` while another connection holds the locks of a statement.
+export async function whileHeld<T>(url: string, lock: string, work: () => Promise<T>): Promise<T> {
+  const client = await connectTo({ connectionString: url });
+  try {
+    await client.query("begin");
+    await client.query(lock);
+    return await work();
+  } finally {
+    await client.end();
+  }
+}
+
 // Connects directly to the embedded PostgreSQL, not through the service.
 export function connectToFolder(dataDir: string): Promise<Client> {
   return connectTo({ host: join(dataDir, "run"), user: "casehound", database: "postgres" });

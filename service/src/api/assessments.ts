@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import { Assessment, AssessmentRequest, deadlineMs } from "../domain/assessment.ts";
 import { recorded } from "./activities.ts";
-import { canonicalJson } from "./http/json.ts";
+import { fingerprint } from "./case-update.ts";
 import type { Reply } from "./http/problem.ts";
 import { jsonMediaType, operation, type Call, type Operation, type Services } from "./operation.ts";
 
@@ -10,16 +9,12 @@ async function assess(services: Services, { caller, body }: Call<AssessmentReque
   const receivedAt = services.now();
   const { reply, isReplay } = await services.assess(caller.tenant_id, {
     activity: { ...recorded(activity, receivedAt), prediction_id: services.newId(receivedAt) },
-    fingerprint: fingerprintOf({ ...activity, deadline_ms: deadline, otherwise }),
+    fingerprint: fingerprint({ method: "POST", path: "/assessments", body: { ...activity, deadline_ms: deadline, otherwise } }),
     deadlineMs: deadline,
     otherwise,
   });
   const headers = { "content-type": jsonMediaType, ...(isReplay && { "idempotent-replayed": "true" }) };
   return { status: 200, body: `{"data":${reply}}`, headers };
-}
-
-function fingerprintOf(request: AssessmentRequest): Buffer {
-  return createHash("sha256").update(canonicalJson(request)).digest().subarray(0, 16);
 }
 
 export const assessmentOperations: Operation[] = [

@@ -8,6 +8,7 @@ import type { LimitName } from "./http/limited.ts";
 import { problemReply } from "./http/problem.ts";
 import { RequestTimes } from "./http/request-times.ts";
 import { StoreGauges } from "./store-gauges.ts";
+import type { AnswerKind } from "../domain/assessment.ts";
 
 const connectionsMax = 64;
 
@@ -84,7 +85,7 @@ export class Metrics {
     }
   }
 
-  observeAssessment(from: "engine" | "snapshot" | "otherwise" | "replay" | "not_stored"): void {
+  observeAssessment(from: AnswerKind): void {
     this.#assessments.inc({ from });
   }
 

@@ -3,9 +3,8 @@ import type { Account } from "../domain/account.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import type { CaseChange } from "../domain/case.ts";
 import type { FailureCode, FieldError } from "../domain/failure.ts";
-import type { PolicyAction } from "../domain/policy.ts";
 import type { Scope } from "../domain/scope.ts";
-import type { NewAssessment } from "../db/assessments.ts";
+import type { AskedAssessment } from "../db/assessments.ts";
 import type { StoredCase } from "../db/cases.ts";
 import type { TenantDatabase } from "../db/postgres/database.ts";
 import type { Inserted } from "../db/inbox.ts";
@@ -45,8 +44,6 @@ export type Services = {
   historyRoom: HistoryRoom;
   budgetCases: BudgetCases;
 };
-
-type AskedAssessment = NewAssessment & { deadlineMs: number; otherwise: PolicyAction };
 
 export type Audit = (what: string, about: Record<string, unknown>) => void;
 

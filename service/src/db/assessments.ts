@@ -1,4 +1,5 @@
 import type { RecordedActivity } from "../domain/activity.ts";
+import type { PolicyAction } from "../domain/policy.ts";
 import { insertIds, newActivity } from "./inbox.ts";
 import { insertParcels } from "./parcels.ts";
 import type { Queryable } from "./postgres/database.ts";
@@ -12,6 +13,8 @@ export const answeredChannel = "casehound_answered";
 // An activity whose sender waits for the verdict.
 export type AssessedActivity = RecordedActivity & { prediction_id: string };
 export type NewAssessment = { activity: AssessedActivity; fingerprint: Buffer };
+// `otherwise`: the answer if there is no verdict by the deadline.
+export type AskedAssessment = NewAssessment & { deadlineMs: number; otherwise: PolicyAction };
 
 // `known`: an assessment of this activity exists. `conflict`: the id was used for a different request.
 export type Accepted = { id_key: string } & (

@@ -71,6 +71,9 @@ export const Assessment = Type.Object(
 );
 export type Assessment = Static<typeof Assessment>;
 
+// Where an answer comes from, for the operator's metrics.
+export type AnswerKind = Assessment["verdict_from"] | "replay" | "not_stored";
+
 type Unanswered = Pick<Assessment, "activity_id" | "prediction_id" | "took_ms"> & { action: Assessment["action"] };
 
 // Returns the answer for when there is no verdict in time.

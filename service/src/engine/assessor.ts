@@ -7,6 +7,7 @@ import {
   saveAnswers,
   urgentChannel,
   type Accepted,
+  type AskedAssessment,
   type AssessedActivity,
   type NewAssessment,
 } from "../db/assessments.ts";
@@ -17,7 +18,7 @@ import { gatherWrites } from "../db/postgres/gather.ts";
 import { Listener } from "../db/postgres/listener.ts";
 import { Batcher } from "../concurrency/batcher.ts";
 import { Counts } from "../concurrency/counts.ts";
-import { withoutVerdict, type Assessment } from "../domain/assessment.ts";
+import { withoutVerdict, type AnswerKind, type Assessment } from "../domain/assessment.ts";
 import { Failure } from "../domain/failure.ts";
 import type { PolicyAction } from "../domain/policy.ts";
 import { Deadline, late, type Late } from "./deadline.ts";
@@ -44,10 +45,6 @@ type AssessorOptions = {
   wake: ((tenantId: string) => void) | null;
   onAnswer?: (kind: AnswerKind) => void;
 };
-// Where an answer comes from, for the operator's metrics.
-type AnswerKind = Assessment["verdict_from"] | "replay" | "not_stored";
-
-export type Asked = NewAssessment & { deadlineMs: number; otherwise: PolicyAction };
 // `isReplay`: the answer was already given to an earlier request.
 export type Answer = { reply: string; isReplay: boolean };
 
@@ -102,7 +99,7 @@ export class Assessor {
     await this.#listener.stop();
   }
 
-  async assess(tenantId: string, asked: Asked): Promise<Answer> {
+  async assess(tenantId: string, asked: AskedAssessment): Promise<Answer> {
     if (this.#underWay.of(tenantId) >= waitingMax) throw tooMany();
     this.#underWay.add(tenantId, 1);
     const limit = new Deadline(asked.deadlineMs);
@@ -116,7 +113,7 @@ export class Assessor {
     }
   }
 
-  async #answer(tenantId: string, asked: Asked, limit: Deadline): Promise<Answer> {
+  async #answer(tenantId: string, asked: AskedAssessment, limit: Deadline): Promise<Answer> {
     const { activity, otherwise } = asked;
     const { detector, wake, log } = this.#options;
     const id_key = activityKey(activity);
