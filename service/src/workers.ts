@@ -65,7 +65,11 @@ function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: Wo
   const { database, clock } = detector;
   const turns = new BatchTurns();
   const onPass = (pass: Pass) => metrics.observePass(pass);
-  const lane = new UrgentLane({ detector, log, onPass, turns, onLeft: () => engine.wake() });
+  const onUrgentPass = (pass: Pass) => {
+    onPass(pass);
+    engine.noteScored(pass.scored);
+  };
+  const lane = new UrgentLane({ detector, log, onPass: onUrgentPass, turns, onLeft: () => engine.wake() });
   const engine = new Engine({ detector, log, onPass, turns, isCovered: (tenantId) => lane.isCovering(tenantId) });
   const workers = [
     engine,

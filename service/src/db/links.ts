@@ -17,6 +17,7 @@ export async function findLinks(tx: Queryable, tenantId: string, links: Link[]):
       select first_seen, last_seen
       from links
       where tenant_id = ${tenantId} and kind = i.kind and a = i.a and b = i.b
+      limit 1
     ) as l`);
 }
 

@@ -24,6 +24,7 @@ export async function findBuckets(tx: Queryable, tenantId: string, keys: BucketK
       select level, bucket, total_events, session_starts, sessions, identified, ids
       from metric_buckets
       where tenant_id = ${tenantId} and level = k.level and bucket = k.bucket
+      limit 1
     ) as m`);
   return rows.map(toBucket);
 }

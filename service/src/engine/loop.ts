@@ -44,6 +44,11 @@ export class Engine extends Worker {
     this.#turns = options.turns ?? new BatchTurns();
   }
 
+  // For activity that the urgent lane scored.
+  noteScored(scored: number): void {
+    this.#scored += scored;
+  }
+
   protected async turn(): Promise<number> {
     const total: Total = { scored: 0, opened: 0, joined: 0, hasFailed: false };
     const first = await this.#list(total, listTenantsWithWork);
@@ -61,7 +66,8 @@ export class Engine extends Worker {
     for (const tenantId of importing.filter((each) => !behind.has(each)))
       await this.#score(total, tenantId, async (detector) => listed(await workHistory(detector, tenantId)));
     this.#options.onPass(total);
-    await this.#seeGrowth(total.scored);
+    this.#scored += total.scored;
+    await this.#seeGrowth();
     // If any tenant made progress, continue at once: one tenant's failure must not delay the others.
     if (total.scored > 0) return 0;
     return total.hasFailed ? faultMs : idleMs;
@@ -108,8 +114,7 @@ export class Engine extends Worker {
     return passes.reduce((sum, { scored }) => sum + scored, 0);
   }
 
-  async #seeGrowth(scored: number): Promise<void> {
-    this.#scored += scored;
+  async #seeGrowth(): Promise<void> {
     if (this.#scored < this.#analyzeAt) return;
     this.#analyzeAt = this.#scored * analyzeFactor;
     const { detector, log } = this.#options;
