@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { Cached } from "../domain/cached.ts";
 
-const cachedMax = 5_000;
+const cachedMax = 20_000;
 const tenantsMax = 4;
 
 // By tenant's key, then by name. An event's names are hashed several times, and most of them occur again soon.

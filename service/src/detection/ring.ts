@@ -181,6 +181,7 @@ export class Ring {
 
   #countUpTo(last: number, end: number, windowMs: number, kinds: number, column: RingColumn | undefined, except: number): number {
     let count = 0;
+    if (column !== undefined) distinct.clear();
     for (let index = last; index >= 0; index--) {
       const time = this.#time(index);
       if (time > end) continue;
@@ -193,8 +194,7 @@ export class Ring {
         continue;
       }
       const value = this.#value(start, column);
-      if (value === 0 || isSeen(value, count)) continue;
-      seen[count++] = value;
+      if (value !== 0 && distinct.add(value)) count++;
     }
     return count;
   }
@@ -223,13 +223,38 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-// Shared by all calls, because a ring is read about thirty times per event.
-const seen = new Uint32Array(ringSize);
+// A set of up to `ringSize` numbers that is cleared without being written. A Set would be made about thirty times per event.
+class DistinctNumbers {
+  // Four places for each number, so that the next free one is near.
+  readonly #places = 2 ** Math.ceil(Math.log2(4 * ringSize));
+  readonly #values = new Uint32Array(this.#places);
+  // A place is in use if it was written in this round.
+  readonly #rounds = new Uint32Array(this.#places);
+  #round = 0;
 
-function isSeen(value: number, count: number): boolean {
-  for (let index = 0; index < count; index++) if (seen[index] === value) return true;
-  return false;
+  clear(): void {
+    this.#round++;
+    if (this.#round < 2 ** 32) return;
+    this.#rounds.fill(0);
+    this.#round = 1;
+  }
+
+  // Returns whether the number is new.
+  add(value: number): boolean {
+    const last = this.#places - 1;
+    let place = (Math.imul(value, 0x9e3779b1) >>> 8) & last;
+    while (this.#rounds[place] === this.#round) {
+      if (this.#values[place] === value) return false;
+      place = (place + 1) & last;
+    }
+    this.#rounds[place] = this.#round;
+    this.#values[place] = value;
+    return true;
+  }
 }
+
+// Shared by all calls.
+const distinct = new DistinctNumbers();
 
 export function countryNumber(country: string): number {
   return country.length === 2 ? country.charCodeAt(0) * 256 + country.charCodeAt(1) : 0;

@@ -1,23 +1,26 @@
-// Caches the results of a pure function. When it is full, the oldest result is dropped.
+// Caches the results of a pure function: the last `max` / 2 of them at least, and `max` at most.
 export class Cached<T> {
-  readonly #known = new Map<string, T>();
+  // The newer half and the older half. Deleting the oldest key of one map instead takes longer and longer, because V8 keeps the
+  // places of deleted keys for a while and passes over them.
+  #newer = new Map<string, T>();
+  #older = new Map<string, T>();
   readonly #make: (key: string) => T;
-  readonly #max: number;
+  readonly #halfMax: number;
 
   constructor(max: number, make: (key: string) => T) {
-    this.#max = max;
+    this.#halfMax = Math.ceil(max / 2);
     this.#make = make;
   }
 
   get(key: string): T {
-    const known = this.#known.get(key);
+    const known = this.#newer.get(key);
     if (known !== undefined) return known;
-    const made = this.#make(key);
-    if (this.#known.size >= this.#max) {
-      const [oldest] = this.#known.keys();
-      if (oldest !== undefined) this.#known.delete(oldest);
+    const result = this.#older.get(key) ?? this.#make(key);
+    if (this.#newer.size >= this.#halfMax) {
+      this.#older = this.#newer;
+      this.#newer = new Map();
     }
-    this.#known.set(key, made);
-    return made;
+    this.#newer.set(key, result);
+    return result;
   }
 }
