@@ -139,7 +139,7 @@ export async function saveSessionTimes(
   times: SeenAccount[],
 ): Promise<Map<string, Flags & { is_claimed: boolean }>> {
   const sorted = times.toSorted(byId);
-  const locked = await tx.query<{ website_account_id: string; is_claimed: boolean } & Flags>(sql`
+  const locking = tx.query<{ website_account_id: string; is_claimed: boolean } & Flags>(sql`
     select a.website_account_id, a.is_blocked, a.is_quarantined, a.is_fraudulent, a.is_claimed
     from unnest(${sorted.map((each) => each.id)}::text[]) with ordinality as t (id, position)
     cross join lateral (
@@ -150,15 +150,16 @@ export async function saveSessionTimes(
     ) as a
     order by t.position`);
   const sessions = sorted.filter((each) => each.session_at !== null);
-  if (sessions.length > 0) {
-    await tx.query(sql`
+  const saving =
+    sessions.length > 0 &&
+    tx.query(sql`
       update accounts as a
       set last_session_updated_on = t.session_at
       from unnest(${sessions.map((each) => each.id)}::text[], ${sessions.map((each) => each.session_at)}::timestamptz[]) as t (id, session_at)
       where a.tenant_id = ${tenantId}
         and a.website_account_id = t.id
         and (a.last_session_updated_on is null or a.last_session_updated_on < t.session_at)`);
-  }
+  const [locked] = await Promise.all([locking, saving]);
   return new Map(locked.map(({ website_account_id: id, ...flags }) => [id, flags]));
 }
 

@@ -86,7 +86,9 @@ export async function saveCampaigns(tx: Queryable, tenantId: string, campaigns: 
 // Refreshes the statistics early. Autovacuum checks only once a minute, and until then the planner assumes that the tables are
 // empty.
 export async function analyzeActivity(tx: Queryable): Promise<void> {
-  await tx.query(statement("analyze accounts, activity_ids, inbox, entity_states, sessions, links, metric_buckets", []));
+  await tx.query(
+    statement("analyze accounts, activity_ids, assessments, inbox, entity_states, sessions, links, metric_buckets", []),
+  );
 }
 
 export type ScoredActivity = ClaimedActivity & {
@@ -108,11 +110,9 @@ export async function appendScored(tx: Queryable, tenantId: string, given: Score
   const scored = given.toSorted(byKey);
   const column = <T>(pick: (each: ScoredActivity) => T) => scored.map(pick);
   const seenOn = scored.at(-1)?.activity.received_at.slice(0, 10) ?? "";
-  const agents = await insertAgents(tx, tenantId, {
-    agents: new Set(scored.flatMap(({ activity }) => activity.user_agent ?? [])),
-    seenOn,
-  });
-  await tx.query(sql`
+  const agents = agentKeys(scored);
+  const inserting = insertAgents(tx, tenantId, { agents, seenOn });
+  const appending = tx.query(sql`
     insert into activities (
       tenant_id, received_at, id_key, occurred_at, score, origin, type, activity_id, website_account_id, session_id, device_id,
       ip, agent_key, prediction_id, case_id, claimed_account_id, order_id, document, decision
@@ -138,6 +138,7 @@ export async function appendScored(tx: Queryable, tenantId: string, given: Score
       string_to_array(${joinJson(column((each) => documentOf(each)))}, chr(1)),
       string_to_array(${joinJson(column((each) => each.decision))}, chr(1))
     ) as s`);
+  await Promise.all([inserting, appending]);
 }
 
 function byKey(a: ScoredActivity, b: ScoredActivity): number {
@@ -145,18 +146,22 @@ function byKey(a: ScoredActivity, b: ScoredActivity): number {
   return at === other ? (a.id_key < b.id_key ? -1 : 1) : at < other ? -1 : 1;
 }
 
-// Returns the keys of these user agents, inserts unknown ones, and marks all of them as seen on that day. A row is written at
-// most once a day: user agents that were already seen today are not even locked.
+function agentKeys(scored: ScoredActivity[]): Map<string, string> {
+  const agents = new Set(scored.flatMap(({ activity }) => activity.user_agent ?? []));
+  return new Map(
+    [...agents].map((agent) => [agent, BigInt.asIntN(64, BigInt(`0x${hash("sha256", agent, "hex").slice(0, 16)}`)).toString()]),
+  );
+}
+
+// Inserts unknown user agents, and marks all of them as seen on that day. A row is written at most once a day: user agents that
+// were already seen today are not even locked.
 async function insertAgents(
   tx: Queryable,
   tenantId: string,
-  { agents, seenOn }: { agents: Set<string>; seenOn: string },
-): Promise<Map<string, string>> {
-  const keys = new Map(
-    [...agents].map((agent) => [agent, BigInt.asIntN(64, BigInt(`0x${hash("sha256", agent, "hex").slice(0, 16)}`)).toString()]),
-  );
-  if (keys.size === 0) return keys;
-  const sorted = [...keys].toSorted(([, a], [, b]) => (a < b ? -1 : 1));
+  { agents, seenOn }: { agents: Map<string, string>; seenOn: string },
+): Promise<void> {
+  if (agents.size === 0) return;
+  const sorted = [...agents].toSorted(([, a], [, b]) => (a < b ? -1 : 1));
   await tx.query(sql`
     insert into user_agents (tenant_id, agent_key, user_agent, last_seen)
     select ${tenantId}::uuid, a.agent_key, a.user_agent, ${seenOn}::date
@@ -171,7 +176,6 @@ async function insertAgents(
     )
     on conflict (tenant_id, agent_key) do update
     set last_seen = greatest(user_agents.last_seen, excluded.last_seen)`);
-  return keys;
 }
 
 // The members that have no column. Facts that stay the same for a whole session are stored with the session.

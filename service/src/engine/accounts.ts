@@ -17,8 +17,12 @@ export async function seeAccounts(
   const claimed = new Set<string>();
   // If an erasure commits while we wait for the row, the account is gone and must be created again.
   for (let missing = [...seen.values()]; missing.length > 0;) {
-    created.push(...(await insertSeenAccounts(tx, tenantId, { seen: missing, now })));
-    for (const [id, { is_claimed, ...each }] of await saveSessionTimes(tx, tenantId, missing)) {
+    const [inserted, locked] = await Promise.all([
+      insertSeenAccounts(tx, tenantId, { seen: missing, now }),
+      saveSessionTimes(tx, tenantId, missing),
+    ]);
+    created.push(...inserted);
+    for (const [id, { is_claimed, ...each }] of locked) {
       flags.set(id, each);
       if (is_claimed) claimed.add(id);
     }

@@ -21,6 +21,7 @@ import { addIdentityCounts } from "../db/identity.ts";
 import { saveRuleLimits } from "../db/rule-limits.ts";
 import { addRuleHits, addRuleSubjects } from "../db/rules.ts";
 import type { Found } from "../detection/finding.ts";
+import type { RuleSet } from "../detection/score.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import { answerBatch } from "./answers.ts";
 import { identityCounts } from "./belief.ts";
@@ -123,23 +124,24 @@ export async function detectOldest(
 type Oldest = { tx: Queryable; tenantId: string; turn: Turn; claim: Claim };
 
 async function scoreOldest(detector: Detector, { tx, tenantId, turn, claim }: Oldest): Promise<Pass> {
-  const claimed = await claimActivities(tx, tenantId, claim);
+  const [claimed, set] = await Promise.all([claimActivities(tx, tenantId, claim), detector.ruleSets.current(tx, tenantId)]);
   if (claimed.length === 0) return { scored: 0, opened: 0, joined: 0 };
-  return scoreClaimed(detector, { tx, tenantId, turn, claimed, isHistory: false });
+  return scoreClaimed(detector, { tx, tenantId, turn, set, claimed, isHistory: false });
 }
 
-type Claimed = Pick<Oldest, "tx" | "tenantId" | "turn"> & { claimed: ClaimedActivity[]; isHistory: boolean };
+type Claimed = Pick<Oldest, "tx" | "tenantId" | "turn"> & { set: RuleSet; claimed: ClaimedActivity[]; isHistory: boolean };
 
 // The engine learns from imported history what is usual, and stores the decisions. But history opens no cases, and does not
 // change what is known about current campaigns or about what the tenant's servers and pages send now.
-export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, claimed, isHistory }: Claimed): Promise<Pass> {
+export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, set, claimed, isHistory }: Claimed): Promise<Pass> {
   const { clock } = detector;
   const now = clock.now();
   const batch: Batch = { tx, tenantId, clock, now };
   const activities = claimed.map((each) => each.activity);
-  const { standing, memory, believed, accounts, campaigns, snoozer, judged, policy } = await judgeBatch(detector, {
+  const { standing, memory, believed, accounts, campaigns, snoozer, judged, policy } = await judgeBatch(detector.enrichment, {
     batch,
     turn,
+    set,
     claimed,
     isHistory,
   });
@@ -180,15 +182,17 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, cla
 
 async function saveHits({ tx, tenantId }: Batch, judged: Judged[]): Promise<void> {
   const hits = judged.flatMap((each) => each.hits);
-  await addRuleHits(tx, tenantId, [
-    ...hits.map(({ rule_id, is_shadow, day }) => ({ rule_id, is_shadow, day, hits: 1 })),
-    ...judged.flatMap((each) => each.listHits),
+  await Promise.all([
+    addRuleHits(tx, tenantId, [
+      ...hits.map(({ rule_id, is_shadow, day }) => ({ rule_id, is_shadow, day, hits: 1 })),
+      ...judged.flatMap((each) => each.listHits),
+    ]),
+    addRuleSubjects(
+      tx,
+      tenantId,
+      hits.map(({ day: _day, ...hit }) => ({ ...hit, hits: 1 })),
+    ),
   ]);
-  await addRuleSubjects(
-    tx,
-    tenantId,
-    hits.map(({ day: _day, ...hit }) => ({ ...hit, hits: 1 })),
-  );
 }
 
 // Only the reports of servers label anything: anybody can send as a page.

@@ -75,7 +75,8 @@ async function scoreNext(detector: Detector, { tx, tenantId, turn }: Given, past
   const now = detector.clock.now();
   // Count the labels that were known at that time, as a live batch of that day would have.
   while ((await countLabels({ tx, tenantId, now, turn, knownBy: first.activity.received_at })) > 0);
-  const pass = await scoreClaimed(detector, { tx, tenantId, turn: turnOfThen(turn), claimed: past, isHistory: true });
+  const set = await detector.ruleSets.current(tx, tenantId);
+  const pass = await scoreClaimed(detector, { tx, tenantId, turn: turnOfThen(turn), set, claimed: past, isHistory: true });
   await saveLabels(tx, tenantId, fraudsIn(past, now));
   return pass;
 }

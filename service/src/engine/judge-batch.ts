@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Turn } from "../db/activities.ts";
 import type { ClaimedActivity } from "../db/inbox.ts";
 import { keptIp } from "../detection/kept-ip.ts";
+import type { RuleSet } from "../detection/score.ts";
 import { Campaigns } from "../domain/campaign.ts";
 import { defaultPolicy } from "../domain/policy.ts";
 import type { seeAccounts } from "./accounts.ts";
@@ -10,20 +11,24 @@ import type { Batch } from "./cases.ts";
 import { Damper } from "./damper.ts";
 import type { Enrichment } from "./enrichment.ts";
 import { isSuspended, judgeOne, type Bench, type Enriched, type Judged, type Suspended } from "./judging.ts";
-import type { RuleSets } from "./rule-sets.ts";
 import { Snoozer } from "./snoozer.ts";
 
 const sliceMs = 20;
 
-type Judge = { enrichment: Enrichment; ruleSets: RuleSets };
-type Given = { batch: Batch; turn: Turn; claimed: ClaimedActivity[]; isHistory: boolean; see?: typeof seeAccounts };
+type Given = {
+  batch: Batch;
+  turn: Turn;
+  set: RuleSet;
+  claimed: ClaimedActivity[];
+  isHistory: boolean;
+  see?: typeof seeAccounts;
+};
 
 // Judges activities one after the other, in order of their times. Writes nothing, unless `see` does.
-export async function judgeBatch(judge: Judge, { batch, turn, claimed, isHistory, see }: Given) {
-  const { tx, tenantId, now } = batch;
-  const told = inOrder(claimed.map((each) => ({ id_key: each.id_key, event: judge.enrichment.enrich(each.activity) })));
+export async function judgeBatch(enrichment: Enrichment, { batch, turn, set, claimed, isHistory, see }: Given) {
+  const { now } = batch;
+  const told = inOrder(claimed.map((each) => ({ id_key: each.id_key, event: enrichment.enrich(each.activity) })));
   const events = told.map(({ event }) => event);
-  const set = await judge.ruleSets.current(tx, tenantId);
   const keepIp = (ip: string) => keptIp(ip, turn);
   const { standing, memory, believed, accounts } = await believeBatch({ batch, turn, events, keepIp, ...(see && { see }) });
   const enriched = told.flatMap(({ id_key }, index) => (believed[index] ? [{ id_key, event: believed[index] }] : []));

@@ -18,12 +18,19 @@ export async function judgeSnapshot(
   activities: AssessedActivity[],
 ): Promise<Map<string, Assessment>> {
   const { database, clock } = detector;
-  const turn = await findTurn(database, tenantId);
+  const [turn, set] = await Promise.all([findTurn(database, tenantId), detector.ruleSets.current(database, tenantId)]);
   if (!turn) return new Map();
   const batch: Batch = { tx: database, tenantId, clock, now: clock.now() };
   const once = new Map(activities.map((activity) => [activityKey(activity), activity]));
   const claimed = [...once].map(([id_key, activity]) => ({ id_key, activity }));
-  const { judged, accounts, policy } = await judgeBatch(detector, { batch, turn, claimed, isHistory: false, see: readAccounts });
+  const { judged, accounts, policy } = await judgeBatch(detector.enrichment, {
+    batch,
+    turn,
+    set,
+    claimed,
+    isHistory: false,
+    see: readAccounts,
+  });
   // No case has been opened or joined yet.
   const given = { flags: accounts.flags, caseOf: () => null, verdictFrom: "snapshot", now: clock.now() } as const;
   return new Map(

@@ -35,8 +35,7 @@ export async function tallyBatch(
     if (bucket) changes.push(changeOf(bucket, tally));
     else fresh.push(bucketOf(tally));
   }
-  await insertBuckets(tx, tenantId, fresh);
-  await saveBuckets(tx, tenantId, changes);
+  await Promise.all([insertBuckets(tx, tenantId, fresh), saveBuckets(tx, tenantId, changes)]);
 }
 
 function keyOf({ level, at }: { level: MetricLevel; at: number }): string {
