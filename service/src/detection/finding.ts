@@ -233,7 +233,7 @@ const ratioNames: Record<string, string> = {
   browser: "Browser",
   agent: "User agent",
   device: "Device",
-  usual: "Limit for one log-in",
+  usual: "Log-in contribution capped",
 };
 
 function ratioWords({ ratio }: Verdict, context: RuleContext): string {
