@@ -34,13 +34,15 @@ export function factsSource(): string {
   };
   const lines = Object.entries(facts).map(([name, value]) => `export const ${name} = ${JSON.stringify(value)} as const;`);
   return `// Generated from the service's domain by \`npm run generate\`. Do not edit.
-import type { Case } from "./types.ts";
+import type { Case, FraudOccurrence as Occurrence } from "./types.ts";
 
 ${lines.join("\n")}
 
 export type Role = (typeof roles)[number];
 
 ${copied("case-digest.ts", "hasNewEvidence")}
+
+${copied("evidence.ts", "compareEvidence")}
 `;
 }
 

@@ -1,5 +1,5 @@
 // Generated from the service's domain by `npm run generate`. Do not edit.
-import type { Case } from "./types.ts";
+import type { Case, FraudOccurrence as Occurrence } from "./types.ts";
 
 export const labels = ["Account Takeover","Bot","Synthetic","Organic"] as const;
 export const dispositions = ["CONFIRMED_FRAUD","FALSE_POSITIVE","INCONCLUSIVE"] as const;
@@ -21,4 +21,16 @@ export type Role = (typeof roles)[number];
 
 export function hasNewEvidence(found: Pick<Case, "status" | "current_state" | "state_history">): boolean {
   return found.status === "OPEN" && found.current_state.changed_by === "system" && found.state_history.length > 0;
+}
+
+export function compareEvidence(one: Occurrence, other: Occurrence): number {
+  const [a, b] = [one, other].map(({ risk_score, is_attempt, explanation, generated_at }) => {
+    const { evidence_source: source = "server", model_behaviour: models } = explanation;
+    const parts = (models ?? []).flatMap(({ top_contributors }) => top_contributors);
+    const logOdds = parts.reduce((sum, { shap_value }) => sum + Math.round(shap_value * 1000), 0);
+    const trusts = [source === "page" ? 0 : 1, is_attempt === true ? 0 : 1, logOdds, source === "server" ? 1 : 0];
+    return [risk_score, ...trusts, -Date.parse(generated_at)];
+  });
+  const differences = (a ?? []).map((weight, place) => (b?.[place] ?? 0) - weight);
+  return differences.find((each) => each !== 0) ?? 0;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { saveLinks } from "../../service/src/db/links.ts";
+import { roleScopes } from "../../service/src/domain/role.ts";
 import { useService, type TestTenant } from "../../service/test/harness.ts";
 import { Browser as Colleague } from "../../service/test/people.ts";
 import { useBrowser } from "../../service/test/shared-browser.ts";
@@ -221,4 +222,29 @@ test("account: has no axe findings, in either theme", async () => {
   await page.getByText("Account not found").waitFor();
   await look("absent");
   expect(found).toEqual({ account: [], unknown: [], absent: [] });
+});
+
+test("account: an admin erases it after typing its id; nobody else is offered that", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const { case_id } = await tenant.openCase("ann");
+  await visitor.goto("/accounts/ann");
+  await page.getByRole("button", { name: "Erase this account…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Erase the account" });
+  await dialog.getByLabel(/Type the account's id/).fill("an");
+  await visitor.press("Enter");
+  await dialog.getByText("This is not the account's id.").waitFor();
+  expect(await axeFindings(page)).toEqual([]);
+  expect(await readAccount(tenant, "ann")).toMatchObject({ website_account_id: "ann" });
+  await dialog.getByLabel(/Type the account's id/).fill("ann");
+  await dialog.getByRole("button", { name: "Erase for good" }).click();
+  await page.getByText("Erased the account ann.").waitFor();
+  expect((await tenant.call("GET", "/enduseraccounts/ann")).status).toBe(404);
+  expect((await tenant.read(case_id)).website_account_id).toMatch(/^erased-/);
+  await tenant.openCase("bob");
+  const lead = await Visitor.open(browser.current, tenant, { scopes: roleScopes.lead });
+  await lead.goto("/accounts/bob");
+  await lead.page.getByRole("heading", { name: "Devices and addresses" }).waitFor();
+  expect(await lead.page.getByRole("button", { name: /Erase/ }).count()).toBe(0);
+  expect([...visitor.complaints, ...lead.complaints]).toEqual([]);
 });

@@ -41,7 +41,7 @@ test("developers: credentials are created by keyboard, the secret is shown once 
   expect(await shown.count()).toBe(1);
   await shown.getByRole("button", { name: "Copy client secret" }).click();
   expect(await page.evaluate("navigator.clipboard.readText()")).toBe(secret);
-  await shown.getByRole("button", { name: "I have stored it" }).click();
+  await shown.getByRole("button", { name: "Done", exact: true }).click();
   expect(await page.content()).not.toContain(secret);
   expect((await clientsOf(tenant)).find((each) => each.client_id === id)?.scopes).toEqual(["create:activities"]);
   expect(await tokenStatus(id, secret)).toBe(200);
@@ -51,7 +51,7 @@ test("developers: credentials are created by keyboard, the secret is shown once 
   await page.getByRole("button", { name: "Create a new secret" }).click();
   const next = await shown.getByLabel("Client secret", { exact: true }).inputValue();
   await shown.getByText("The previous secret works until").waitFor();
-  await shown.getByRole("button", { name: "I have stored it" }).click();
+  await shown.getByRole("button", { name: "Done", exact: true }).click();
   await page.getByText("The previous secret works until").waitFor();
   expect([await tokenStatus(id, secret), await tokenStatus(id, next)]).toEqual([200, 200]);
 
@@ -164,9 +164,9 @@ test("developers: the screen and its dialogs have no axe findings, in either the
   found["new"] = await axeFindings(page);
   await page.getByRole("button", { name: "Read reports" }).click();
   await page.getByRole("button", { name: "Create credentials" }).click();
-  await page.getByRole("button", { name: "I have stored it" }).waitFor();
+  await page.getByRole("button", { name: "Done", exact: true }).waitFor();
   found["secret"] = await axeFindings(page);
-  await page.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByRole("button", { name: "Done", exact: true }).click();
   await page
     .getByRole("button", { name: /^Rotate/ })
     .first()

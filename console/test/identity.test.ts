@@ -31,7 +31,7 @@ test("developers: a snippet-only tenant creates an identity secret, sees it once
   const secret = await shown.getByLabel("Identity secret", { exact: true }).inputValue();
   expect(secret).toMatch(/^idsec_/);
   await guest.press("Escape");
-  await shown.getByRole("button", { name: "I have stored it" }).click();
+  await shown.getByRole("button", { name: "Done", exact: true }).click();
   expect(await page.content()).not.toContain(secret);
   await section.getByRole("radio", { name: "Observe", checked: true }).waitFor();
   expect(await section.getByText("lifts both limits").count()).toBe(0);
@@ -39,7 +39,7 @@ test("developers: a snippet-only tenant creates an identity secret, sees it once
   await section.getByRole("button", { name: "Rotate the identity secret" }).click();
   await page.getByRole("button", { name: "Create a new secret" }).click();
   await shown.getByText("The replaced secret works until").waitFor();
-  await shown.getByRole("button", { name: "I have stored it" }).click();
+  await shown.getByRole("button", { name: "Done", exact: true }).click();
   const secrets = section.getByRole("list", { name: "Identity secrets" });
   await secrets.getByText("Works until").waitFor();
   expect((await readIdentity(tenant)).secrets).toHaveLength(2);
@@ -47,7 +47,7 @@ test("developers: a snippet-only tenant creates an identity secret, sees it once
   await section.getByRole("button", { name: "Rotate the identity secret" }).click();
   await page.getByLabel("End the older secrets now").check();
   await page.getByRole("button", { name: "Create a new secret" }).click();
-  await shown.getByRole("button", { name: "I have stored it" }).click();
+  await shown.getByRole("button", { name: "Done", exact: true }).click();
   await secrets.getByText("Works until").waitFor({ state: "detached" });
   expect((await readIdentity(tenant)).secrets).toHaveLength(1);
 

@@ -2,6 +2,7 @@ import { expect, test, vi } from "vitest";
 import { saveLinks, type Link } from "../../service/src/db/links.ts";
 import { useService, type TestTenant } from "../../service/test/harness.ts";
 import { useBrowser } from "../../service/test/shared-browser.ts";
+import { visible } from "../src/parts/visible.ts";
 import { Visitor, axeFindings, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
@@ -10,6 +11,8 @@ const browser = useBrowser();
 const service = useService();
 
 const hostile = `"><img src=x onerror="document.title='owned'"><b>id</b>{{7*7}}\u202e`;
+
+const shown = visible(hostile);
 
 async function share(tenant: TestTenant, kind: "device" | "ip", value: string, accounts: string[]): Promise<void> {
   const stored: Link["kind"] = `account-${kind}`;
@@ -42,7 +45,7 @@ async function expectFocused({ page }: Visitor, value: string): Promise<void> {
 
 const inFocus = ({ page }: Visitor) => page.getByRole("complementary", { name: "Item in focus" });
 
-test("links: the rarest come first; the keyboard leads from a device to its accounts, to an open case, and back to the same row", async () => {
+test("links: the most suspicious come first; the keyboard leads from a device to its accounts, to an open case, and back to the same row", async () => {
   const visitor = await withLinks();
   const { page } = visitor;
   await visitor.goto("/links");
@@ -114,7 +117,7 @@ test("links: the graph shows the same table, loads on demand, and every node can
     seen.add((await pressed()) ?? "");
   }
   expect([...seen].filter((name) => name.startsWith("Account")).length).toBeGreaterThan(2);
-  await graph.getByRole("button", { name: /^Account bob, starting point, open case of risk \d, flagged, 2 links$/ }).click();
+  await graph.getByRole("button", { name: /^Account bob, selected account, open case of risk \d, flagged, 2 links$/ }).click();
   await inFocus(visitor).getByRole("heading", { name: "bob" }).waitFor();
   await page.waitForURL(/at=account/);
   await visitor.press("Enter");
@@ -170,19 +173,19 @@ test("links: table, pane and graph have no axe findings, and markup in ids stays
   await tenant.openCase(hostile);
   await share(tenant, "device", `${hostile}d`, [hostile, `${hostile}2`]);
   await visitor.goto("/links");
-  await expect.poll(() => rowsOf(visitor), patience).toContain(`${hostile}d`);
+  await expect.poll(() => rowsOf(visitor), patience).toContain(`${shown}d`);
   await inFocus(visitor).getByRole("listitem").first().waitFor();
   expect(await axeFindings(page)).toEqual([]);
   await visitor.goto(`/links?account=${encodeURIComponent(hostile)}`);
   await inFocus(visitor)
-    .getByRole("heading", { name: `${hostile}d` })
+    .getByRole("heading", { name: `${shown}d` })
     .waitFor();
-  await inFocus(visitor).getByText(`${hostile}2`, { exact: true }).waitFor();
+  await inFocus(visitor).getByText(`${shown}2`, { exact: true }).waitFor();
   await visitor.press("g");
   await page.getByRole("group", { name: /^Graph/ }).waitFor();
-  await page.getByRole("button", { name: `Account ${hostile}2, 1 links` }).click();
+  await page.getByRole("button", { name: `Account ${shown}2, 1 links` }).click();
   await inFocus(visitor)
-    .getByRole("heading", { name: `${hostile}2` })
+    .getByRole("heading", { name: `${shown}2` })
     .waitFor();
   expect(await axeFindings(page)).toEqual([]);
   await visitor.goto("/links?account=nobody");

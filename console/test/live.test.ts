@@ -229,3 +229,37 @@ test("live: over plain HTTP from another machine, a new case appears and can be 
   await page.keyboard.press("Control+Enter");
   await expect.poll(async () => (await tenant.read(case_id)).status, patience).toBe("CLOSED");
 });
+
+test("live: offline is shown at once, and after reconnecting the pane and the stream recover by themselves", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await visitor.report("dan", "cid", "bob", "ann");
+  await visitor.goto();
+  await visitor.expectPeek("ann");
+  await visitor.expectLive();
+  await page.context().setOffline(true);
+  await expectState(page, "Not live");
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  const pane = page.getByRole("complementary", { name: "The case in focus" });
+  await pane.getByText("The service cannot be reached.").waitFor();
+  await page.context().setOffline(false);
+  await visitor.expectPeek("dan");
+  await visitor.expectLive();
+  await tenant.openCase("eve");
+  await page.getByRole("button", { name: "1 new" }).waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("clock: all times of a case have 24 hours, and the zone is named", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const { case_id } = await tenant.openCase("ann");
+  await visitor.goto(`/cases/${case_id}`);
+  await page.getByText(/Times are in (UTC|GMT)/).waitFor();
+  const shown = await page.locator("time").evaluateAll((all) => all.map((each) => `${each.textContent ?? ""} ${each.title}`));
+  expect(shown.length).toBeGreaterThan(4);
+  expect(shown.filter((words) => /[AP]M/.test(words))).toEqual([]);
+  expect(shown.filter((words) => /:\d\d /.test(words) && !/UTC|GMT/.test(words))).toEqual([]);
+});

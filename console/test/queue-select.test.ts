@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { useService } from "../../service/test/harness.ts";
 import { useBrowser } from "../../service/test/shared-browser.ts";
-import { Visitor, consolePace } from "./rig.ts";
+import { Visitor, axeFindings, consolePace } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // Selecting rows of the queue, and what fits in a row.
@@ -32,6 +32,40 @@ test("queue: one box selects all shown rows and shows a partial selection; Shift
   expect(visitor.complaints).toEqual([]);
 });
 
+test("queue: with four rows selected, keys close those and never the fifth in focus, and the pane says so", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await visitor.report("eve", "dan", "cid", "bob", "ann");
+  await visitor.goto();
+  await visitor.expectPeek("ann");
+  for (const _each of [1, 2, 3, 4]) await visitor.press("x", "j");
+  await visitor.expectPeek("eve");
+  const pane = page.getByRole("complementary", { name: "The case in focus" });
+  await pane.getByText(/4 cases are selected/).waitFor();
+  expect(await pane.getByRole("button", { name: /Close/ }).count()).toBe(0);
+  expect(await axeFindings(page)).toEqual([]);
+  await visitor.press("b");
+  await page.getByText(/Flags are set one account at a time/).waitFor();
+  expect((await tenant.call("GET", "/enduseraccounts/eve")).json).toMatchObject({ data: { is_blocked: false } });
+  await visitor.press("1");
+  const dialog = page.getByRole("dialog", { name: "Close 4 cases" });
+  expect(await dialog.getByRole("radio", { name: /Confirmed fraud/ }).isChecked()).toBe(true);
+  // What was typed is there again after the dialog was closed.
+  await dialog.getByLabel(/Reason/).fill("One gang.");
+  await visitor.press("Escape", "3");
+  expect(await dialog.getByLabel(/Reason/).inputValue()).toBe("One gang.");
+  expect(await dialog.getByRole("radio", { name: /Inconclusive/ }).isChecked()).toBe(true);
+  await visitor.press("1", "Control+Enter");
+  await dialog.getByText("4 of 4 done, 4 closed").waitFor();
+  expect((await tenant.list("status=OPEN")).map(({ website_account_id }) => website_account_id)).toEqual(["eve"]);
+  const [closed] = await tenant.list("website_account_id=ann");
+  expect((await tenant.read(closed?.case_id ?? "")).current_state).toMatchObject({
+    disposition: "CONFIRMED_FRAUD",
+    reason: "One gang.",
+  });
+  expect(visitor.complaints).toEqual([]);
+});
+
 test.each([1440, 1024])("queue: three flags leave enough room for the account's id, %i px", async (width) => {
   const visitor = await Visitor.create(browser.current, service.current, { width });
   const { page, tenant } = visitor;
@@ -49,7 +83,7 @@ test.each([1440, 1024])("queue: three flags leave enough room for the account's 
   expect((last?.x ?? 0) + (last?.width ?? 0)).toBeLessThanOrEqual((cell?.x ?? 0) + (cell?.width ?? 0) + 4);
 });
 
-test.each([1440, 1280, 1024])("queue: the summary of each case can be read beside the pane, %i px", async (width) => {
+test.each([1440, 1366, 1280, 1024])("queue: the summary of each case can be read beside the pane, %i px", async (width) => {
   const visitor = await Visitor.create(browser.current, service.current, { width });
   const { page, tenant } = visitor;
   await tenant.openCase("ann");

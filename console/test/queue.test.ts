@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { startService } from "../../service/src/service.ts";
 import { TestTenant, testConfig, useService } from "../../service/test/harness.ts";
 import { useBrowser } from "../../service/test/shared-browser.ts";
-import { Visitor, consolePace, patience } from "./rig.ts";
+import { Visitor, axeFindings, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // The queue in a real Chromium, against the real service.
@@ -126,6 +126,33 @@ test("queue: a version conflict keeps the draft, shows what changed, and closes 
     case_version: 4,
     current_state: { reason: "My own words.", disposition: "CONFIRMED_FRAUD" },
   });
+  expect(visitor.complaints).toEqual([]);
+});
+
+test("queue: if a colleague closes the case first, the reason that was typed stays until it is copied or discarded", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await visitor.report("bob", "ann");
+  const [seen] = await tenant.list("website_account_id=ann");
+  const id = seen?.case_id ?? "";
+  await visitor.goto();
+  await visitor.expectPeek("ann");
+  await visitor.press("1");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel(/Reason/).fill("Twenty minutes of work.");
+  await tenant.put(id, { status: "CLOSED", case_version: 1, reason: "Theirs.", disposition: "INCONCLUSIVE" });
+  await visitor.press("Control+Enter");
+  await dialog.getByText(new RegExp(`${tenant.clientId} closed this case .* as inconclusive: Theirs\\.`)).waitFor();
+  await dialog.getByText("Twenty minutes of work.").waitFor();
+  expect(await axeFindings(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Keep my draft" }).click();
+  await visitor.expectPeek("bob");
+  expect((await tenant.read(id)).current_state.reason).toBe("Theirs.");
+  // The draft is there if the case is opened again.
+  await tenant.put(id, { status: "OPEN", case_version: 2 });
+  await visitor.goto(`/cases/${id}`);
+  await page.getByRole("button", { name: /Close the case/ }).click();
+  expect(await dialog.getByLabel(/Reason/).inputValue()).toBe("Twenty minutes of work.");
   expect(visitor.complaints).toEqual([]);
 });
 

@@ -83,6 +83,7 @@ test("score: if one activity is in two cases, each case counts only the rules ab
   await makeRule(tenant, "of_account", { ...onFailure, name: "Of the account", about: "account", weight: 4.5 });
   const failed = paymentOf(1, { type: "login_failed", website_account_id: "ann", ip: "192.0.2.7" });
   await sendScored(tenant, [failed]);
+  await sendScored(tenant, [{ ...failed, activity_id: "again" }]);
   for (const [account, own, other, score] of [
     ["UNKNOWN", 300, "Of the account", 3],
     ["ann", 450, "Of the address", 4],
@@ -98,7 +99,66 @@ test("score: if one activity is in two cases, each case counts only the rules ab
     const row = page.locator(`[id="event-${failed.activity_id}"]`);
     await row.getByText("Evidence", { exact: true }).waitFor();
     await row.getByRole("img", { name: `Risk ${score} of 5` }).waitFor();
+    // What counts elsewhere is said on both sides, with a link.
+    const elsewhere = (await tenant.list("status=OPEN")).find(({ case_id }) => case_id !== caseId);
+    const there = `/cases/${elsewhere?.case_id ?? ""}`;
+    await row.getByText(`${other} counts in another case (score ${elsewhere?.overall_risk_score ?? 0})`).waitFor();
+    expect(await row.getByRole("link", { name: "another case" }).getAttribute("href")).toBe(there);
+    expect(await page.getByRole("link", { name: /Show the other case/ }).getAttribute("href")).toBe(there);
+    if (account === "UNKNOWN") continue;
+    // A repeat has the score of this case too.
+    await page
+      .locator('[id="event-again"]')
+      .getByRole("img", { name: `Risk ${score} of 5` })
+      .waitFor();
   }
+  expect(visitor.complaints).toEqual([]);
+});
+
+const at = (seconds: number) => new Date(Date.now() - 7_200_000 + seconds * 1000).toISOString();
+
+test("case: a transfer leads the case and stays in sight, whatever failed log-ins follow; repeats are one line with a count", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  const ofAccount = { ...draftRule, about: "account" as const };
+  const [sent, guessed] = ["Sent after a change", "Guessed passwords"];
+  await makeRule(tenant, "sent", {
+    ...ofAccount,
+    name: sent,
+    sentence: `${sent}.`,
+    expression: 'event.type == "transfer"',
+    weight: 7,
+  });
+  await makeRule(tenant, "guessed", {
+    ...ofAccount,
+    name: guessed,
+    sentence: `${guessed}.`,
+    expression: 'event.type == "login_failed"',
+    weight: 10,
+  });
+  const own = { website_account_id: "ann", attributes: {} };
+  const transfer = paymentOf(9, { ...own, type: "transfer", session_id: "first", occurred_at: at(0) });
+  await sendScored(tenant, [transfer]);
+  const noise = Array.from({ length: 620 }, (_, n) =>
+    paymentOf(1, { ...own, type: "login_failed", session_id: `later-${n % 31}`, occurred_at: at(60 + n) }),
+  );
+  await sendScored(tenant, noise);
+  const caseId = await openOnly(visitor);
+  const why = page.getByRole("region", { name: "Why" });
+  await why.getByText(`${sent}.`).first().waitFor();
+  expect((await tenant.read(caseId)).details.summary).toContain(sent);
+  expect(await page.locator("[data-part]").allTextContents()).toEqual(["+7.00"]);
+  expect(await why.getByRole("list", { name: "Evidence" }).getByRole("listitem").allTextContents()).toEqual([
+    expect.stringMatching(/^Sent after a change.*seen once/),
+    expect.stringMatching(/^Guessed passwords.*seen 620 times/),
+  ]);
+  const what = page.getByRole("region", { name: "What happened" });
+  await what.locator(`[id="event-${transfer.activity_id}"]`).getByText("Evidence", { exact: true }).waitFor();
+  await what
+    .getByRole("button", { name: /Log-in failed, \d+ times/ })
+    .first()
+    .click();
+  expect(await axeFindings(page)).toEqual([]);
   expect(visitor.complaints).toEqual([]);
 });
 

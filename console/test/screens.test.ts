@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { useService } from "../../service/test/harness.ts";
 import { useBrowser } from "../../service/test/shared-browser.ts";
+import { visible } from "../src/parts/visible.ts";
 import { Visitor, axeFindings, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
@@ -11,6 +12,9 @@ const browser = useBrowser();
 const service = useService();
 
 const hostile = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>{{7*7}}\u202e`;
+
+// An id is shown with the codes of its invisible characters.
+const shown = visible(hostile);
 
 test.each(["light", "dark"] as const)("screens: queue, dialogs, menu and case have no axe findings, %s", async (theme) => {
   const visitor = await Visitor.create(browser.current, service.current, { theme });
@@ -25,10 +29,10 @@ test.each(["light", "dark"] as const)("screens: queue, dialogs, menu and case ha
   await page.getByRole("switch", { name: /Blocked/ }).waitFor();
   expect(await page.locator("html").getAttribute("data-theme")).toBe(theme);
   await look("queue");
-  await visitor.press("x", "2");
+  await visitor.press("2");
   await page.getByRole("dialog").waitFor();
   await look("close");
-  await visitor.press("Escape", "c");
+  await visitor.press("Escape", "x", "c");
   await page.getByRole("dialog", { name: "Close 1 case" }).waitFor();
   await look("bulk");
   await visitor.press("Escape", "?");
@@ -57,7 +61,7 @@ test("screens: markup in an account id or a report stays text, in queue, peek, d
   await tenant.openCase(hostile);
   await tenant.report(hostile, { attributes: { label: "Bot", note: hostile } });
   await visitor.goto();
-  await visitor.expectPeek(hostile);
+  await visitor.expectPeek(shown);
   await visitor.press("c");
   await page.getByRole("dialog").waitFor();
   await page
@@ -66,12 +70,12 @@ test("screens: markup in an account id or a report stays text, in queue, peek, d
     .fill(hostile);
   await visitor.press("Escape", "Enter");
   const heading = page.getByRole("heading", { level: 1 });
-  await expect.poll(() => heading.textContent(), patience).toBe(hostile);
+  await expect.poll(() => heading.textContent(), patience).toBe(shown);
   await visitor.press("1", "Control+Enter");
-  await page.getByText(`Closed the case of ${hostile} as confirmed fraud.`).waitFor();
+  await page.getByText(`Closed the case of ${shown} as confirmed fraud.`).waitFor();
   await page.getByRole("cell", { name: hostile }).waitFor();
   await visitor.goto(`/?status=all&account=${encodeURIComponent(hostile)}`);
-  await visitor.expectFocused(hostile);
+  await visitor.expectFocused(shown);
   expect(await page.title()).toBe("Casehound");
   expect(await page.locator("img[src=x]").count()).toBe(0);
   expect(visitor.complaints).toEqual([]);

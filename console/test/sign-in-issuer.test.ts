@@ -64,7 +64,7 @@ test("set-up: the link that the service prints creates the first admin; its toke
   await page.getByLabel("Your e-mail").fill("ada@shop.example");
   await page.getByLabel("Your name").fill("Ada Lovelace");
   await page.getByLabel("Password", { exact: true }).fill(goodPassword);
-  await page.getByLabel("Repeat the password").fill(goodPassword);
+  await page.getByLabel("Confirm password").fill(goodPassword);
   await guest.press("Enter");
   await guest.menu().getByText("Ada Lovelace").waitFor();
   const secret = tokenOf(link).split(".")[1] ?? "none";

@@ -79,10 +79,10 @@ test("link: an invitation sets name and password and signs in; a second use is r
   await expect.poll(() => page.evaluate("document.activeElement.name"), patience).toBe("name");
   await page.getByLabel("Your name").fill("Ada Lovelace");
   await page.getByLabel("Password", { exact: true }).fill(goodPassword);
-  await page.getByLabel("Repeat the password").fill(otherPassword);
+  await page.getByLabel("Confirm password").fill(otherPassword);
   await guest.press("Enter");
   await page.getByText("The two passwords differ.").waitFor();
-  await page.getByLabel("Repeat the password").fill(goodPassword);
+  await page.getByLabel("Confirm password").fill(goodPassword);
   await guest.press("Enter");
   await guest.menu().getByText("Ada Lovelace").waitFor();
   expect(page.url()).not.toContain(tokenOf(link.url));
@@ -103,11 +103,11 @@ test("link: a reset link asks only for a new password and ends earlier sessions"
   await page.getByRole("heading", { name: "Choose a new password" }).waitFor();
   expect(await page.getByRole("textbox").count()).toBe(2);
   await page.getByLabel("New password").fill("short");
-  await page.getByLabel("Repeat the password").fill("short");
+  await page.getByLabel("Confirm password").fill("short");
   await guest.press("Enter");
   expect(await page.getByRole("heading", { name: "Choose a new password" }).count()).toBe(1);
   await page.getByLabel("New password").fill(otherPassword);
-  await page.getByLabel("Repeat the password").fill(otherPassword);
+  await page.getByLabel("Confirm password").fill(otherPassword);
   await guest.press("Enter");
   await guest.menu().waitFor();
   expect((await before.ask("GET", "/auth/session")).status).toBe(401);
@@ -144,7 +144,7 @@ test("password: a wrong current one is reported and changes nothing; the right o
   await guest.choose("Change the password");
   await page.getByLabel("Current password").fill("a wrong password");
   await page.getByLabel("New password").fill(otherPassword);
-  await page.getByLabel("Repeat the password").fill(otherPassword);
+  await page.getByLabel("Confirm password").fill(otherPassword);
   await guest.press("Enter");
   await page.getByText("Current is not your password.").waitFor();
   expect((await elsewhere.ask("GET", "/auth/session")).status).toBe(200);

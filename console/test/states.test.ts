@@ -36,7 +36,7 @@ test("states: the queue reports that its next page failed, does not retry automa
   const next = /\/cases\?.*cursor=/;
   const refused = await refuse(page, next);
   await visitor.goto();
-  await page.getByText("100+ cases").waitFor();
+  await page.getByText("First 100 cases").waitFor();
   await page.evaluate("document.querySelector('[role=grid]').scrollTo(0, 100_000)");
   await page.getByText("The next cases could not be loaded: Not today.").waitFor();
   expect(await page.getByRole("row").count()).toBeGreaterThan(1);

@@ -29,7 +29,7 @@ test("developers: a webhook is created, tested, seen to deliver, resent, switche
     const shown = page.getByRole("dialog", { name: "Store the signing secret now" });
     const secret = await shown.getByLabel("Signing secret", { exact: true }).inputValue();
     await guest.press("Escape");
-    await shown.getByRole("button", { name: "I have stored it" }).click();
+    await shown.getByRole("button", { name: "Done", exact: true }).click();
     await shown.waitFor({ state: "detached" });
     expect(await page.content()).not.toContain(secret);
 
@@ -51,7 +51,7 @@ test("developers: a webhook is created, tested, seen to deliver, resent, switche
     await page.getByRole("button", { name: `Rotate the secret of ${receiver.url}` }).click();
     await page.getByRole("button", { name: "Create a new secret" }).click();
     expect(await shown.getByLabel("Signing secret", { exact: true }).inputValue()).not.toBe(secret);
-    await shown.getByRole("button", { name: "I have stored it" }).click();
+    await shown.getByRole("button", { name: "Done", exact: true }).click();
     await page.getByText("The previous secret also signs until").waitFor();
     await page.getByRole("button", { name: `Delete ${receiver.url}` }).click();
     await page.getByRole("button", { name: "Delete it" }).click();

@@ -2,6 +2,7 @@ import { BlockList, isIP } from "node:net";
 import { resolve } from "node:path";
 import { clientIdFault } from "./domain/client.ts";
 import { slugFault } from "./domain/tenant.ts";
+import { logFormats, type LogFormat } from "./log.ts";
 
 // The only reader of the environment. A fault in it is reported in one line, with exit code 2.
 export class ConfigFault extends Error {}
@@ -38,6 +39,7 @@ export type Config = {
   metricsHost: string;
   metricsPort: number | null;
   logLevel: string;
+  logFormat: LogFormat;
   isStrictHost: boolean;
   // `auto` means on, unless the database does not allow it.
   rowSecurity: RowSecurity;
@@ -62,7 +64,12 @@ export type Environment = Record<string, string | undefined>;
 
 const logLevels = ["silent", "error", "warn", "info", "debug"];
 
-export function readConfig(env: Environment = process.env): Config {
+// Only what needs attention is logged to a terminal, so that the addresses printed at the start stay in sight.
+const terminal = { format: "pretty", level: "warn" } as const;
+const elsewhere = { format: "json", level: "info" } as const;
+
+export function readConfig(env: Environment = process.env, isTerminal = process.stderr.isTTY): Config {
+  const usual = isTerminal ? terminal : elsewhere;
   const databaseUrl = text(env, "DATABASE_URL");
   if (databaseUrl !== null && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
     throw new ConfigFault("DATABASE_URL must begin with postgres:// or postgresql://");
@@ -78,7 +85,8 @@ export function readConfig(env: Environment = process.env): Config {
     roles: readRoles(text(env, "ROLES")),
     metricsHost: text(env, "METRICS_HOST") ?? "127.0.0.1",
     metricsPort: text(env, "METRICS_PORT") === "off" ? null : port(env, "METRICS_PORT", 9464),
-    logLevel: oneOf(env, "LOG_LEVEL", logLevels, "info"),
+    logLevel: oneOf(env, "LOG_LEVEL", logLevels, usual.level),
+    logFormat: oneOf(env, "LOG_FORMAT", logFormats, usual.format),
     isStrictHost: oneOf(env, "STRICT_HOST", ["on", "off"], "off") === "on",
     rowSecurity: oneOf(env, "ROW_SECURITY", rowSecurities, "off"),
     bootstrap: readBootstrap(env),

@@ -2,9 +2,12 @@ import { pino, type Logger } from "pino";
 
 const causesMax = 3;
 
-// Writes JSON lines to standard error. Errors are reduced to what cannot contain a caller's data, because PostgreSQL puts row
+export const logFormats = ["json", "pretty"] as const;
+export type LogFormat = (typeof logFormats)[number];
+
+// Writes to standard error: JSON lines, or lines for people. Errors are reduced to what cannot contain a caller's data, because PostgreSQL puts row
 // values into the details of its errors.
-export function openLog(level: string): Logger {
+export function openLog(level: string, format: LogFormat = "json"): Logger {
   const options = {
     level,
     base: null,
@@ -12,7 +15,31 @@ export function openLog(level: string): Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: (error: unknown) => errorShown(error) },
   };
+  if (format === "pretty") return pino(options, { write: (line) => void process.stderr.write(prettyLine(line)) });
   return pino(options, pino.destination({ dest: 2, sync: false }));
+}
+
+// One line for people: time, level, message, and the other members as name=value. An error's stack follows, indented.
+export function prettyLine(line: string): string {
+  // Written by pino.
+  const { level, time, msg = "", err, ...rest } = JSON.parse(line) as Record<string, unknown>;
+  const members = Object.entries(rest).map(
+    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  const head = [String(time).slice(11, 19), String(level).padEnd(5), String(msg), ...members].join("  ");
+  return `${harmless(head)}\n${err === undefined ? "" : prettyError(err)}`;
+}
+
+function prettyError(error: unknown): string {
+  const { type, message, stack, cause } = error as { type?: string; message?: string; stack?: string; cause?: unknown };
+  const text = stack ?? `${type ?? "Error"}: ${message ?? ""}`;
+  const lines = text.split("\n").map((each) => `          ${harmless(each)}\n`);
+  return `${lines.join("")}${cause === undefined ? "" : prettyError(cause)}`;
+}
+
+// A caller can choose paths and names. Control characters in them could change what a terminal shows.
+function harmless(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`);
 }
 
 export function errorShown(error: unknown, causesLeft = causesMax): unknown {

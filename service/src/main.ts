@@ -30,7 +30,7 @@ function greet({ url, demo, setUpLink }: Service, { roles, bootstrap }: Config):
       "",
       "Nobody has signed up yet. This link creates the first admin; it works once, for 15 minutes:",
       `  ${setUpLink}`,
-      `To print another one: npm run -s cli -- user set-up --tenant ${demo?.tenant ?? bootstrap?.tenant}`,
+      `To print another one: npm run -s cli -- link --tenant ${demo?.tenant ?? bootstrap?.tenant}`,
     );
   process.stdout.write(`${lines.join("\n")}\n`);
 }
@@ -54,7 +54,7 @@ function demoLines(url: string, { tenant, client_id, client_secret }: DemoCreden
 // Listens for signals from the beginning, so that a stop during startup leaves no PostgreSQL behind.
 async function run(): Promise<void> {
   const config = readConfig();
-  const log = openLog(config.logLevel);
+  const log = openLog(config.logLevel, config.logFormat);
   // Node would write library warnings as plain text between the log's lines.
   process.removeAllListeners("warning");
   process.on("warning", (warning) => log.warn({ err: warning }, "warning"));

@@ -73,7 +73,7 @@ type Life = { isReady: boolean; stops: (() => Promise<void>)[] };
 // Assembles everything in one process. Stops in the reverse order of the start.
 export async function startService(
   config: Config,
-  log: Logger = openLog(config.logLevel),
+  log: Logger = openLog(config.logLevel, config.logFormat),
   world: World = { clock: realClock },
 ): Promise<Service> {
   const life: Life = { isReady: false, stops: [] };

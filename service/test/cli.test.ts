@@ -31,6 +31,7 @@ test("cli: --help lists every command and exit code", async () => {
       "tenant create",
       "user create",
       "user set-up",
+      "link [--tenant",
       "user list",
       "user disable",
       "client create",

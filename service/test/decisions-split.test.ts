@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { readDecision } from "../src/detection/model/dataset.ts";
 import type { Activity } from "../src/domain/activity.ts";
 import type { Decision } from "../src/domain/decision.ts";
+import type { ScoredActivity } from "../src/domain/session.ts";
 import { draftRule, makeRule } from "./decided.ts";
 import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 import { amountModel, decisionsOf, insertTestModel, paymentOf, sendScored } from "./models-lab.ts";
@@ -13,6 +14,12 @@ async function decisionOf(tenant: TestTenant, caseId: string): Promise<Decision>
   const answer = await tenant.call("GET", `/decisions/${occurrence?.prediction_id}`);
   expect(answer.status, answer.text).toBe(200);
   return answer.json.data;
+}
+
+async function activitiesOf(tenant: TestTenant, path: string): Promise<ScoredActivity[]> {
+  const answer = await tenant.call("GET", `${path}/activities`);
+  const data: { activities: ScoredActivity[] } = answer.json.data;
+  return data.activities;
 }
 
 const failed: Activity = paymentOf(1, { type: "login_failed", website_account_id: "ann", ip: "192.0.2.7" });
@@ -41,6 +48,36 @@ test.for([
     }
   },
 );
+
+test("GET activities 200: each case that an activity counts in is named with its score there, also if it only repeats evidence", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const onFailure = { ...draftRule, expression: 'event.type == "login_failed"' };
+  await makeRule(tenant, "of_address", { ...onFailure, about: "address", weight: 7 });
+  await makeRule(tenant, "of_account", { ...onFailure, about: "account", weight: 3 });
+  await sendScored(tenant, [failed]);
+  await sendScored(tenant, [{ ...failed, activity_id: "again" }]);
+  const [account] = await tenant.list("website_account_id=ann");
+  const [source] = await tenant.list("website_account_id=UNKNOWN");
+  const cases = [
+    { case_id: source?.case_id, score: 5 },
+    { case_id: account?.case_id, score: 3 },
+  ];
+  const activities = await activitiesOf(tenant, `/cases/${account?.case_id ?? ""}`);
+  expect(activities.map(({ activity_id }) => activity_id)).toEqual(["again", failed.activity_id]);
+  expect(activities).toMatchObject([{ cases }, { case_id: source?.case_id, cases }]);
+  expect(activities[0]).not.toHaveProperty("case_id");
+  expect((await decisionOf(tenant, account?.case_id ?? "")).cases).toEqual(cases);
+});
+
+test("GET activities 200: an activity without evidence names no case, and one with evidence in one case names that one", async () => {
+  const tenant = await TestTenant.create(service.current);
+  await makeRule(tenant, "large", { ...draftRule, expression: "event.value > 9", about: "account", weight: 5 });
+  await sendScored(tenant, [paymentOf(1, { website_account_id: "ann" }), paymentOf(50, { website_account_id: "ann" })]);
+  const [found] = await tenant.list("status=OPEN");
+  const activities = await activitiesOf(tenant, "/enduseraccounts/ann");
+  expect(activities).toMatchObject([{ cases: [{ case_id: found?.case_id, score: 4 }] }, { score: 1 }]);
+  expect(activities[1]).not.toHaveProperty("cases");
+});
 
 test("GET decision 200: what a model says about a new account does not count in the stronger case about its address", async () => {
   const tenant = await TestTenant.create(service.current);

@@ -26,7 +26,7 @@ test("rule scripted_rhythm: 8 gaps of the same length open a Bot case for the ac
       overall_risk_score: 4,
       primary_fraud_label: "Bot",
       recommended_action: "CHALLENGE",
-      summary: "The 8 gaps between actions vary by 0 of their mean of 2,000 ms. People vary by more than 0.4.",
+      summary: "Actions came every 2,000 ms with almost no variation, which suggests a script.",
     },
   });
   expect(shownValues(found, "scripted_rhythm")).toEqual({
@@ -163,7 +163,7 @@ test("rule no_browser: together with another rule it raises the score", async ()
     primary_fraud_label: "Account Takeover",
     recommended_action: "CHALLENGE",
     summary:
-      "An amount of 200 followed 10 minutes after a sensitive change. Earlier amounts of this account: 3. And more reasons.",
+      "200 was paid or transferred 10 minutes after the password, the e-mail address, the second factor or a payee was changed. Earlier amounts of this account: 3. And more reasons.",
   });
   expect(found.details.highlights).toContain("No browser sent events in this session, although the site's pages normally do.");
   expect(shownValues(found, "no_browser")).toMatchObject({ "tenant.has_browser": true, "session.has_browser": false });

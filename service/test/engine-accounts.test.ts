@@ -7,8 +7,10 @@ import { detectBatch } from "../src/engine/detect.ts";
 import { startService } from "../src/service.ts";
 import {
   activityOf,
+  drain,
   iso,
   labDetector,
+  labNow,
   labNowMs,
   newTenant,
   snapshot,
@@ -82,6 +84,58 @@ test("accounts: with two engines, the last session time is the latest one scored
     },
   );
   await fc.assert(property, { numRuns: 6 });
+});
+
+async function firstActivities(tenantId: string): Promise<Record<string, string | null>> {
+  const rows = await lab.current.database.query<{ id: string; at: string | null }>(sql`
+    select website_account_id as id, first_activity_at as at
+    from accounts
+    where tenant_id = ${tenantId}`);
+  return Object.fromEntries(rows.map(({ id, at }) => [id, at]));
+}
+
+const daysAgo = (days: number) => iso(labNowMs - days * 86_400_000);
+
+test("accounts: the first activity is the earliest one that a server sent, in whatever order they arrive", async () => {
+  const { database } = lab.current;
+  const tenantId = await newTenant(lab.current);
+  const sendAt = async (...days: number[]) => {
+    const sent = days.map((each) => activityOf({ type: "page_view", website_account_id: "ann", occurred_at: daysAgo(each) }));
+    await store(lab.current, tenantId, sent);
+    await drain(labDetector(database), tenantId);
+  };
+  for (const [days, first] of [
+    [[3, 2], 3],
+    [[1], 3],
+    [[2, 9, 4], 9],
+  ] as const) {
+    await sendAt(...days);
+    expect(await firstActivities(tenantId)).toEqual({ ann: daysAgo(first) });
+  }
+  // An account from before the column was active when it was created, at the latest.
+  await database.query(
+    sql`update accounts set first_activity_at = null, created_at = ${daysAgo(40)} where tenant_id = ${tenantId}`,
+  );
+  await sendAt(1);
+  expect(await firstActivities(tenantId)).toEqual({ ann: daysAgo(40) });
+});
+
+test("accounts: a page cannot make an account look old, and what it claimed does not count once a server names the account", async () => {
+  const { database } = lab.current;
+  const tenantId = await newTenant(lab.current);
+  const named = {
+    type: "login_succeeded",
+    website_account_id: "ann",
+    occurred_at: daysAgo(300),
+    session_id: "s",
+    device_id: "d",
+  };
+  await store(lab.current, tenantId, [activityOf({ ...named, origin: "browser" })]);
+  await drain(labDetector(database), tenantId);
+  expect(await firstActivities(tenantId)).toEqual({ ann: labNow });
+  await store(lab.current, tenantId, [activityOf({ ...named, occurred_at: daysAgo(2) })]);
+  await drain(labDetector(database), tenantId);
+  expect(await firstActivities(tenantId)).toEqual({ ann: daysAgo(2) });
 });
 
 test("accounts: an account erased repeatedly while two engines score it is created and erased completely, and leaves nothing", async () => {

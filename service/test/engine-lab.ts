@@ -136,7 +136,10 @@ export async function snapshot({ database }: Lab, tenantId: string): Promise<Rec
     const rows = await database.query<{ row: string }>(statement(text, [tenantId, columns]));
     all[name] = rows
       .map(({ row }) =>
-        row.replace(/("resource_id": )"[0-9a-f-]{36}"/, '$1"made"').replace(/\\"place\\":\d+,|,?\\"place\\":\d+/, ""),
+        row
+          .replace(/("resource_id": )"[0-9a-f-]{36}"/, '$1"made"')
+          .replace(/\\"place\\":\d+,|,?\\"place\\":\d+/, "")
+          .replace(/\[\\"[0-9a-f-]{36}\\",/g, "["),
       )
       .toSorted();
   }

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { saveLinks, type Link } from "../src/db/links.ts";
 import type { CaseDigest } from "../src/domain/case-digest.ts";
 import type { AccountLink, LinkTable, LinkedAccount } from "../src/domain/link.ts";
+import { insertDecided } from "./decided.ts";
 import { eventually } from "./process.ts";
 import { TestTenant, expectProblem, useService } from "./harness.ts";
 
@@ -89,7 +90,7 @@ test("GET device and address accounts 200: lists the accounts with flags and ope
   expectProblem(await other.call("GET", path), 404, "item-not-found");
 });
 
-test("GET links 200: returns what an account shares, rarest first, and the same as a graph", async () => {
+test("GET links 200: returns what an account shares, most suspicious first, and the same as a graph", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase("user-1");
   await tenant.openCase("other-1");
@@ -146,6 +147,47 @@ test("GET links 200: returns what an account shares, rarest first, and the same 
   expectProblem(await tenant.call("GET", `/links?website_account_id=a&case_ids=${case_id}`), 400, "bad-request");
 });
 
+test("GET links 200: a ring comes before pairs and before a busy address, and a device before an address", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const ring = Array.from({ length: 6 }, (_, index) => `ring-${index}`);
+  await Promise.all(ring.map((account) => tenant.openCase(account)));
+  await tenant.openCase("user-1");
+  await link(tenant, "ip", "192.0.2.1", ["user-1", ...many(150)]);
+  for (const index of [2, 3, 4]) await link(tenant, "ip", `192.0.2.${index}`, ["user-1", `pair-${index}`]);
+  await link(tenant, "ip", "192.0.2.5", ["user-1", ...ring]);
+  await link(tenant, "device", "of-the-ring", ["user-1", ...ring]);
+  await link(tenant, "device", "family", ["user-1", "sister"]);
+  const wanted = ["of-the-ring", "192.0.2.5", "family", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.1"];
+  for (const query of ["", "?website_account_id=user-1"]) {
+    const { shared } = await read<LinkTable>(tenant, `/links${query}`);
+    expect(shared.map(({ value }) => value)).toEqual(wanted);
+  }
+});
+
+test("GET links 200: says in which country and network it was last seen, and with which browser; nothing after an erasure", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const at = new Date(Date.now() - 60_000).toISOString();
+  const seen = { device_id: "phone", ip: "192.0.2.7", user_agent: "Agent/2", received_at: at, occurred_at: at };
+  await insertDecided(tenant, [
+    { ...seen, website_account_id: "user-1", decision: { v: 1, l: 0, f: { "event.country": "DE", "event.asn": 3320 } } },
+  ]);
+  await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "user-1" } });
+  const links = ["user-1", "user-2"].flatMap((a) => [
+    { kind: "account-device" as const, a, b: "phone", first_seen: at, last_seen: a === "user-1" ? at : day(1) },
+    { kind: "account-ip" as const, a, b: "192.0.2.7", first_seen: at, last_seen: a === "user-1" ? at : day(1) },
+  ]);
+  await tenant.service.database.transaction((tx) => saveLinks(tx, tenant.tenantId, links));
+  const trace = { country: "DE", asn: 3320, user_agent: "Agent/2" };
+  const { shared } = await read<LinkTable>(tenant, "/links?website_account_id=user-1");
+  expect(shared).toMatchObject([
+    { kind: "device", value: "phone", ...trace },
+    { kind: "ip", value: "192.0.2.7", ...trace },
+  ]);
+  expect((await read<Links>(tenant, "/enduseraccounts/user-1/links")).links).toMatchObject([trace, trace]);
+  expect((await tenant.call("DELETE", "/enduseraccounts/user-1")).status).toBe(204);
+  expect((await read<LinkTable>(tenant, "/links?website_account_id=user-2")).shared).toEqual([]);
+});
+
 test("GET links 200: returns at most 200 nodes, and says that some were left out", async () => {
   const tenant = await TestTenant.create(service.current);
   for (let index = 0; index < 15; index++) {
@@ -196,6 +238,16 @@ test("GET case digests 200: returned in the given order, with summary, flags, ne
   await tenant.put(one.case_id, { status: "CLOSED", case_version: 1 });
   expect((await digests(tenant, [two.case_id]))[0]?.linked_case_ids).toEqual([unknown?.case_id]);
   expect(await digests(await TestTenant.create(service.current), ids)).toEqual([]);
+});
+
+test("GET case digests 200: a closed case says who closed it, when and how, whatever the reason contains", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { case_id } = await tenant.openCase("user-1");
+  expect((await digests(tenant, [case_id]))[0]).not.toHaveProperty("closed");
+  const reason = '","state_history":[],"changed_by":"nobody"';
+  await tenant.put(case_id, { status: "CLOSED", case_version: 1, disposition: "INCONCLUSIVE", reason });
+  const { changed_at: at, changed_by: by } = (await tenant.read(case_id)).current_state;
+  expect(await digests(tenant, [case_id])).toMatchObject([{ closed: { at, by, disposition: "INCONCLUSIVE" } }]);
 });
 
 test("GET case digests 400: an empty list and more than 100 ids are rejected", async () => {

@@ -27,7 +27,7 @@ async function seedCases(tenantId: string): Promise<void> {
   const text = `
     insert into cases (
       tenant_id, case_id, subject, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at,
-      overall_risk_score, primary_fraud_label, recommended_action, document
+      overall_risk_score, primary_fraud_label, recommended_action, document, closer, disposition
     )
     select $1::uuid,
       (lpad(to_hex(ms), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid,
@@ -41,7 +41,9 @@ async function seedCases(tenantId: string): Promise<void> {
       case when is_rare then 1 + n % 5 else 3 end,
       case when is_rare then (array['Account Takeover', 'Bot', 'Synthetic', 'Organic'])[1 + n % 4] else 'Bot' end,
       'MONITOR',
-      '{}'
+      '{}',
+      case when is_rare and n % 3 = 0 then null when n % 50 = 0 then 'Ada <ada@example.org>' else 'shop' end,
+      case when is_rare and n % 3 = 0 then null when n % 60 = 0 then 'INCONCLUSIVE' else 'FALSE_POSITIVE' end
     from generate_series(1, $3::int) as n
     cross join lateral (select $2::bigint + n * $4::bigint as ms, n % 11 = 0 as is_rare) as made`;
   const values = [tenantId, baseMs, caseCount, minuteMs];
@@ -250,6 +252,17 @@ async function getPage(query: string): Promise<Listed> {
   const answer = await tenant.call("GET", `/cases?${query}`);
   return answer.json.data;
 }
+
+test.each([
+  { closed_by: "Ada <ada@example.org>" },
+  { closed_by: "shop" },
+  { disposition: "INCONCLUSIVE" },
+  { disposition: "FALSE_POSITIVE" },
+])("list cases: %o by -updated_at reads no more than its page", async (filter) => {
+  const found = await costs({ ...filter, status: "CLOSED" }, "-updated_at");
+  expect(found).toHaveLength(2);
+  for (const each of found) expectPageCost(each);
+});
 
 test("GET cases 200: the default limit is 1,000, which is also the maximum", async () => {
   const given = await getPage("");

@@ -184,7 +184,7 @@ test("start: with a configured tenant there is no demo, and the printed link cre
     const service = await processes.start({ DATA_DIR: dataDir, ...bootstrap("acme") });
     expect(service.stdout).not.toContain("client_secret");
     expect(service.stdout).toMatch(
-      /This link creates the first admin.*\n +\S+\/link#\S+\nTo print another one: .* user set-up --tenant acme\n$/,
+      /This link creates the first admin.*\n +\S+\/link#\S+\nTo print another one: .* link --tenant acme\n$/,
     );
     const caller = await Caller.signIn(service.port, credentials("acme"));
     expect((await caller.call("GET", "/cases")).status).toBe(200);

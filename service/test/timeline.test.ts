@@ -164,6 +164,7 @@ test("GET session activities 200: ordered by their own time, though received tog
     rules: ["own_rule"],
     prediction_id,
     case_id,
+    cases: [{ case_id, score: 4 }],
   });
   const first = await read<Activities>(tenant, `${path}?limit=2`);
   const second = await read<Activities>(tenant, `${path}?limit=2&cursor=${first.next_cursor}`);
@@ -223,6 +224,26 @@ test("GET case sessions and activities 200: returns those of its occurrences, an
   ]) {
     expectProblem(await tenant.call("GET", path), 404, "item-not-found");
   }
+});
+
+test("GET case activities 200: evidence=true returns only the activity behind the occurrences, however much followed", async () => {
+  const own = await TestTenant.create(service.current);
+  const { case_id } = await own.openCase("ann");
+  const [known] = Object.values((await own.read(case_id)).fraud_occurrences);
+  await insertDecided(
+    own,
+    Array.from({ length: 5 }, () => ({ website_account_id: "ann", type: "login_failed" })),
+  );
+  const path = `/cases/${case_id}/activities`;
+  expect((await read<Activities>(own, path)).activities).toHaveLength(6);
+  const { activities, next_cursor } = await read<Activities>(own, `${path}?evidence=true`);
+  expect(activities.map((each) => each.prediction_id)).toEqual([known?.prediction_id]);
+  expect(next_cursor).toBeNull();
+  const cursor = (await read<Activities>(own, `${path}?limit=2`)).next_cursor;
+  expectProblem(await own.call("GET", `${path}?evidence=true&cursor=${cursor}`), 400, "bad-request");
+  expectProblem(await own.call("GET", `${path}?evidence=1`), 400, "bad-request");
+  const other = await TestTenant.create(service.current);
+  expectProblem(await other.call("GET", `${path}?evidence=true`), 404, "item-not-found");
 });
 
 test("GET case activities 200: for a case without an account, returns those that made its occurrences", async () => {

@@ -6,15 +6,28 @@ import { Dialog } from "../parts/Dialog.tsx";
 import { GuideLink } from "../parts/GuideLink.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
 import { BulkClosing, type BulkOutcome } from "../changes/bulk.ts";
+import type { Disposition } from "../changes/desk.ts";
 import { VerdictFields } from "./VerdictFields.tsx";
-import type { Draft } from "./draft.ts";
+import { dropDraft, readDraft, saveDraft, type Draft } from "./draft.ts";
 
-type Props = { rows: CaseListItem[]; onOutcomes: (outcomes: ReadonlyMap<string, BulkOutcome>) => void; onClose: () => void };
+type Props = {
+  rows: CaseListItem[];
+  first: Disposition | null;
+  onOutcomes: (outcomes: ReadonlyMap<string, BulkOutcome>) => void;
+  onClose: () => void;
+};
+
+// The draft of all bulk closes. A case id is never empty.
+const draftId = "";
 
 // Closes many cases in one dialog: first the verdict, then a progress bar, then the outcome of each case.
-export function BulkDialog({ rows, onOutcomes, onClose }: Props) {
+export function BulkDialog({ rows, first, onOutcomes, onClose }: Props) {
   const { desk } = useWorkspace();
-  const [draft, setDraft] = useState<Draft>({ disposition: null, reason: "" });
+  const [draft, setDraft] = useState<Draft>(() => ({ disposition: first, reason: readDraft(draftId).reason }));
+  const write = (next: Draft) => {
+    setDraft(next);
+    saveDraft(draftId, next);
+  };
   const [phase, setPhase] = useState<"asking" | "working" | "done">("asking");
   const [, setStep] = useState(0);
   const work = useRef<BulkClosing | null>(null);
@@ -27,7 +40,10 @@ export function BulkDialog({ rows, onOutcomes, onClose }: Props) {
     setPhase("working");
     await run(closing);
     setPhase("done");
-    onOutcomes(closing.outcomes());
+    const outcomes = closing.outcomes();
+    // What was not closed may be closed again with the same words.
+    if ([...outcomes.values()].every(({ kind }) => kind === "closed")) dropDraft(draftId);
+    onOutcomes(outcomes);
   }
 
   const count = rows.length === 1 ? "1 case" : `${rows.length} cases`;
@@ -63,7 +79,7 @@ export function BulkDialog({ rows, onOutcomes, onClose }: Props) {
     >
       {phase === "asking" || !closing ? (
         <>
-          <VerdictFields draft={draft} onDraft={setDraft} onSubmit={() => void go((each) => each.run())} isDisabled={false} />
+          <VerdictFields draft={draft} onDraft={write} onSubmit={() => void go((each) => each.run())} isDisabled={false} />
           <GuideLink page="investigators#close-many-cases" about="closing many cases" className="mt-3 text-xs" />
         </>
       ) : (

@@ -1,29 +1,73 @@
 import type { Case } from "@casehound/client";
 import { useState } from "react";
 import { subjectCaseName } from "../parts/subject.ts";
+import { Actor } from "../parts/Actor.tsx";
+import { dispositionWords, hasOwnReason } from "../parts/Badges.tsx";
 import { Button, Kbd } from "../parts/Button.tsx";
+import { CopyBlock } from "../parts/Copy.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Alert } from "../parts/Field.tsx";
 import { GuideLink } from "../parts/GuideLink.tsx";
 import { Score } from "../parts/Score.tsx";
+import { ageWords } from "../parts/Time.tsx";
+import { visible } from "../parts/visible.ts";
 import type { Disposition, Verdict } from "../changes/desk.ts";
 import { ConflictStrip } from "./ConflictStrip.tsx";
 import { SnoozeFields, type Snooze } from "./SnoozeFields.tsx";
 import { VerdictFields } from "./VerdictFields.tsx";
-import { readDraft, saveDraft, type Draft } from "./draft.ts";
+import { dropDraft, readDraft, saveDraft, type Draft } from "./draft.ts";
 
 type Props = {
   // The case as the person saw it when the dialog opened. Live changes do not alter it.
   seen: Case;
   first: Disposition | null;
   conflict: Case | null;
+  // The case as somebody else closed it first.
+  closed: Case | null;
   problem: string | null;
   isBusy: boolean;
   onSubmit: (verdict: Verdict) => void;
   onClose: () => void;
 };
 
-export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, onClose }: Props) {
+export function CloseDialog(props: Props) {
+  return props.closed ? <ClosedFirst {...props} closed={props.closed} /> : <Closing {...props} />;
+}
+
+// Only the reason is left to save, because the case already has an outcome.
+function ClosedFirst({ seen, closed, onClose }: Props & { closed: Case }) {
+  const { disposition, changed_by, changed_at } = closed.current_state;
+  const discard = () => {
+    dropDraft(seen.case_id);
+    onClose();
+  };
+  return (
+    <Dialog
+      title={`Already closed: ${subjectCaseName(seen.website_account_id, seen.details.subject)}`}
+      onClose={onClose}
+      footer={
+        <>
+          <Button look="danger" onClick={discard}>
+            Discard my text
+          </Button>
+          <Button look="primary" onClick={onClose}>
+            Keep my draft
+          </Button>
+        </>
+      }
+    >
+      <p role="alert" className="mb-4 rounded-lg border border-warn/40 bg-warn-soft p-3 text-warn [overflow-wrap:anywhere]">
+        <Actor actor={changed_by} /> closed this case {ageWords(changed_at)} ago
+        {disposition && ` as ${dispositionWords[disposition].toLowerCase()}`}
+        {hasOwnReason(closed.current_state) && `: ${closed.current_state.reason}`}. Your text was not saved with it.
+      </p>
+      <h3 className="mb-1 text-sm font-medium">Your text</h3>
+      <CopyBlock name="your text" text={readDraft(seen.case_id).reason} />
+    </Dialog>
+  );
+}
+
+function Closing({ seen, first, conflict, problem, isBusy, onSubmit, onClose }: Props) {
   const id = seen.case_id;
   const [draft, setDraft] = useState<Draft>(() => {
     const known = readDraft(id);
@@ -71,7 +115,7 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
       )}
       <div className="mb-4 flex items-start gap-3">
         <Score score={seen.details.overall_risk_score} />
-        <p className="line-clamp-3 text-sm text-soft">{seen.details.summary}</p>
+        <p className="line-clamp-3 text-sm text-soft">{visible(seen.details.summary)}</p>
       </div>
       <VerdictFields draft={draft} onDraft={write} onSubmit={conflict ? () => {} : send} isDisabled={isBusy} />
       {draft.disposition === "FALSE_POSITIVE" && (

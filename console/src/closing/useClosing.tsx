@@ -8,10 +8,18 @@ import { toast } from "../parts/Toasts.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
 import { closeCase, type Closing, type Disposition, type Verdict } from "../changes/desk.ts";
 import { CloseDialog } from "./CloseDialog.tsx";
-import { dropDraft } from "./draft.ts";
+import { dropDraft, readDraft } from "./draft.ts";
 import { showCase, tellClosedBefore, useReopened, useReopening } from "./undo.ts";
 
-type Opened = { seen: Case; first: Disposition | null; conflict: Case | null; problem: string | null; isBusy: boolean };
+type Opened = {
+  seen: Case;
+  first: Disposition | null;
+  conflict: Case | null;
+  // The case as somebody else closed it, while the person was still writing.
+  closed: Case | null;
+  problem: string | null;
+  isBusy: boolean;
+};
 
 type ClosingEvents = {
   onClosed: (found: Case) => void;
@@ -41,21 +49,15 @@ export function useClosing(watch: ClosingEvents): {
 
   function finish(seen: Case, result: Closing, isForMembers = false): void {
     const isShown = latest.current.opened?.seen.case_id === seen.case_id;
-    if (result.kind === "closed" || result.kind === "already-closed") {
-      know(result.found);
-      dropDraft(seen.case_id);
-      if (isShown) setOpened(null);
-      latest.current.watch.onClosed(result.found);
-      if (result.kind === "closed") offerOne(result.found, isForMembers);
-      else tellClosedBefore(result.found);
-      return;
-    }
-    const conflict = result.kind === "changed" ? result.found : null;
-    const problem = result.kind === "refused" ? result.words : null;
-    if (conflict) know(conflict);
-    const again = { seen, first: null, conflict, problem, isBusy: false };
-    if (isShown) return setOpened(again);
-    tellLater(again, () => setOpened(again));
+    if ("found" in result) know(result.found);
+    if (result.kind === "closed" || result.kind === "already-closed") latest.current.watch.onClosed(result.found);
+    const again = reopenedBy(seen, result);
+    if (again && isShown) return setOpened(again);
+    if (again) return tellLater(again, () => setOpened(again));
+    dropDraft(seen.case_id);
+    if (isShown) setOpened(null);
+    if (result.kind === "closed") offerOne(result.found, isForMembers);
+    if (result.kind === "already-closed") tellClosedBefore(result.found);
   }
 
   async function submit(seen: Case, verdict: Verdict): Promise<void> {
@@ -85,14 +87,32 @@ export function useClosing(watch: ClosingEvents): {
       onClose={() => setOpened(null)}
     />
   );
-  const open = (seen: Case, first: Disposition | null = null) =>
-    setOpened({ seen, first, conflict: null, problem: null, isBusy: false });
+  const open = (seen: Case, first: Disposition | null = null) => setOpened({ ...justOpened(seen), first });
   return { element, open, undo: () => undoLast(desk), reopen };
 }
 
+function justOpened(seen: Case): Opened {
+  return { seen, first: null, conflict: null, closed: null, problem: null, isBusy: false };
+}
+
+// What the dialog shows after the answer, or null if nothing is left to do. If somebody else was faster, the person's words stay
+// until the person has copied or discarded them.
+function reopenedBy(seen: Case, result: Closing): Opened | null {
+  const again = justOpened(seen);
+  if (result.kind === "changed") return { ...again, conflict: result.found };
+  if (result.kind === "refused") return { ...again, problem: result.words };
+  const isLate = result.kind === "already-closed" && readDraft(seen.case_id).reason.trim() !== "";
+  return isLate ? { ...again, closed: result.found } : null;
+}
+
 // The person has moved on, so report the failure in a toast and do not take the focus.
-function tellLater({ seen, conflict, problem }: Opened, onReview: () => void): void {
+function tellLater({ seen, conflict, closed, problem }: Opened, onReview: () => void): void {
   const name = subjectCaseName(seen.website_account_id, seen.details.subject);
-  const words = conflict ? `Not closed: ${name}. It changed since you looked.` : `Not closed: ${name}. ${problem ?? ""}`;
+  const why = closed
+    ? `${closed.current_state.changed_by} closed it first.`
+    : conflict
+      ? "It changed since you looked."
+      : problem;
+  const words = `Not closed: ${name}. ${why ?? ""}`;
   toast({ kind: "problem", words: `${words} Your draft is kept.`, action: { name: "Review", run: onReview } });
 }

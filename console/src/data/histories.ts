@@ -42,6 +42,18 @@ function caseHistories(client: ConsoleClient) {
       pages(["case", case_id, "activities"], (page, signal) =>
         client.call("listCaseActivities", { params: { case_id }, query: { limit: caseActivitiesSize, ...page }, signal }),
       ),
+    // At most 200. Later activity can fill many pages, so the evidence is read by itself.
+    caseEvidence: (case_id: string) =>
+      queryOptions({
+        queryKey: ["case", case_id, "evidence"],
+        queryFn: ({ signal }) =>
+          client.call("listCaseActivities", {
+            params: { case_id },
+            query: { evidence: true, limit: caseActivitiesSize },
+            signal,
+          }),
+        staleTime: half,
+      }),
     caseEvents: (case_id: string) =>
       pages(["case", case_id, "events"], (page, signal) =>
         client.call("listCaseEvents", { params: { case_id }, query: { limit: eventsSize, ...page }, signal }),

@@ -37,7 +37,22 @@ export class OwnStream {
     this.#hearer = hearer;
   }
 
+  // A browser that goes offline may keep a dead connection for minutes without an error. So connect anew: a service on the same
+  // machine can still be reached.
   open(): void {
+    window.addEventListener("offline", this.#again);
+    window.addEventListener("online", this.#again);
+    this.#connect();
+  }
+
+  readonly #again = () => {
+    clearTimeout(this.#timer);
+    this.#source?.close();
+    this.#hearer.onState("lost");
+    this.#connect();
+  };
+
+  #connect(): void {
     const hearer = this.#hearer;
     const source = new EventSource(`${this.#path}&after=${hearer.lastId}`);
     this.#source = source;
@@ -46,13 +61,15 @@ export class OwnStream {
       hearer.onState("lost");
       if (source.readyState !== EventSource.CLOSED) return;
       clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.open(), againMs);
+      this.#timer = setTimeout(() => this.#connect(), againMs);
     });
     source.addEventListener("reset", ({ lastEventId }: MessageEvent<unknown>) => hearer.onReset(Number(lastEventId)));
     for (const type of [...types, ...typesOf([...guardedNouns])]) source.addEventListener(type, (message) => this.#take(message));
   }
 
   close(): void {
+    window.removeEventListener("offline", this.#again);
+    window.removeEventListener("online", this.#again);
     clearTimeout(this.#timer);
     this.#source?.close();
   }

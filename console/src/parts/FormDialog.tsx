@@ -11,6 +11,7 @@ type Props = {
   width?: "small" | "medium";
   act: string;
   actBusy?: string;
+  isHarsh?: boolean;
   children: ReactNode;
   onClose: () => void;
   // Says what is wrong with the input if that can be determined without the service.
@@ -19,7 +20,17 @@ type Props = {
 };
 
 // A form that is submitted once. If the service rejects it, the input is kept.
-export function FormDialog({ title, width = "medium", act, actBusy = act, children, onClose, refuse, run }: Props) {
+export function FormDialog({
+  title,
+  width = "medium",
+  act,
+  actBusy = act,
+  isHarsh = false,
+  children,
+  onClose,
+  refuse,
+  run,
+}: Props) {
   const formId = useId();
   const task = useTask();
   const [refusal, setRefusal] = useState<string | null>(null);
@@ -44,7 +55,7 @@ export function FormDialog({ title, width = "medium", act, actBusy = act, childr
           <Button onClick={onClose} disabled={task.isBusy}>
             Cancel
           </Button>
-          <Button type="submit" form={formId} look="primary" disabled={task.isBusy}>
+          <Button type="submit" form={formId} look={isHarsh ? "danger" : "primary"} disabled={task.isBusy}>
             {task.isBusy ? actBusy : act}
           </Button>
         </>

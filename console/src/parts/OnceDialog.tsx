@@ -11,7 +11,7 @@ export function OnceDialog({ title, onClose, children }: { title: string; onClos
       onClose={onClose}
       footer={
         <Button look="primary" onClick={onClose}>
-          I have stored it
+          Done
         </Button>
       }
     >

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { fullTime } from "./clock.ts";
 
 const tickMs = 15_000;
 let nowMs = Date.now();
@@ -24,8 +25,6 @@ function useNow(): number {
   return useSyncExternalStore(subscribe, () => nowMs);
 }
 
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-
 export function ageWords(at: string, now = Date.now()): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -38,7 +37,7 @@ export function ageWords(at: string, now = Date.now()): string {
 export function Age({ at, suffix = "" }: { at: string; suffix?: string }) {
   const now = useNow();
   return (
-    <time dateTime={at} title={exact.format(new Date(at))} className="age">
+    <time dateTime={at} title={fullTime.format(new Date(at))} className="age">
       {ageWords(at, Math.max(now, Date.parse(at)))}
       {suffix}
     </time>
@@ -49,12 +48,12 @@ export function Age({ at, suffix = "" }: { at: string; suffix?: string }) {
 export function Until({ at }: { at: string }) {
   const now = useNow();
   return (
-    <time dateTime={at} title={exact.format(new Date(at))} className="age">
+    <time dateTime={at} title={fullTime.format(new Date(at))} className="age">
       in {ageWords(new Date(now).toISOString(), Date.parse(at))}
     </time>
   );
 }
 
 export function Moment({ at }: { at: string }) {
-  return <time dateTime={at}>{exact.format(new Date(at))}</time>;
+  return <time dateTime={at}>{fullTime.format(new Date(at))}</time>;
 }

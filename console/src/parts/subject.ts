@@ -1,5 +1,6 @@
 import { unknownAccount, type CaseMember, type CaseSubject } from "@casehound/client";
 import { accountName, caseName } from "./account-name.ts";
+import { visible } from "./visible.ts";
 
 const kindWords: Record<CaseSubject["kind"], string> = {
   device: "Device",
@@ -23,7 +24,7 @@ export const memberWords: Record<CaseMember["state"], string> = {
 export function subjectName(account: string, subject: CaseSubject | undefined): string {
   if (account !== unknownAccount || !subject) return accountName(account);
   // The id of a campaign consists of its rule and its start, so it is not shown.
-  return subject.kind === "campaign" ? kindWords.campaign : `${kindWords[subject.kind]} ${subject.id}`;
+  return subject.kind === "campaign" ? kindWords.campaign : `${kindWords[subject.kind]} ${visible(subject.id)}`;
 }
 
 // The form used inside a sentence.
@@ -31,7 +32,7 @@ export function subjectCaseName(account: string, subject: CaseSubject | undefine
   if (account !== unknownAccount || !subject) return caseName(account);
   return subject.kind === "campaign"
     ? "the case of the campaign"
-    : `the case of the ${kindWords[subject.kind].toLowerCase()} ${subject.id}`;
+    : `the case of the ${kindWords[subject.kind].toLowerCase()} ${visible(subject.id)}`;
 }
 
 export function accountsIn(members: number): string {

@@ -1,4 +1,4 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { Button } from "../parts/Button.tsx";
@@ -124,6 +124,7 @@ function useLive(desk: Open | null): void {
       live.onReset(() => void cache.invalidateQueries()),
       // A stream does not report why it was rejected, so check the session. If the service does not answer, nothing is known.
       live.subscribe(() => void (live.state() === "lost" && keeper.check().catch(() => {}))),
+      live.subscribe(() => void (live.state() === "live" && readFailed(cache))),
       live.open(),
     ];
     const wake = () => workspace.desk.outbox.wake();
@@ -133,4 +134,9 @@ function useLive(desk: Open | null): void {
       for (const stop of stops) stop();
     };
   }, [desk, cache]);
+}
+
+// What could not be read while the service was out of reach is read when it is back, so nobody has to press "Try again".
+function readFailed(cache: QueryClient): Promise<void> {
+  return cache.refetchQueries({ type: "active", predicate: ({ state }) => state.status === "error" });
 }

@@ -41,7 +41,7 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
         required
         hint={`At least ${lengthMin} characters. Your other sessions end.`}
       />
-      <Field name="again" type="password" label="Repeat the password" autoComplete="new-password" required />
+      <Field name="again" type="password" label="Confirm password" autoComplete="new-password" required />
     </FormDialog>
   );
 }

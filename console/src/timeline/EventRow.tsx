@@ -1,13 +1,13 @@
 import type { ScoredActivity } from "@casehound/client";
 import { Link } from "@tanstack/react-router";
 import { Globe, Server, ShieldCheck, Tag } from "lucide-react";
+import { fullTime, timeOfDay } from "../parts/clock.ts";
+import { Id } from "../parts/Id.tsx";
 import { Score } from "../parts/Score.tsx";
-import { isHarmless, isOccurrence, scoreIn, type CaseEvidence } from "./grouping.ts";
+import { casesElsewhere, isCounted, isHarmless, isOccurrence, scoreIn, type CaseEvidence } from "./grouping.ts";
 import { useRuleNames, type Whose } from "./histories.ts";
 import { pathOf, typeWords } from "./words.ts";
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
-const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
 const knownOn = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 
@@ -31,11 +31,11 @@ export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress
     >
       <time
         dateTime={occurred_at}
-        title={date.format(at)}
+        title={fullTime.format(at)}
         className={`text-faint ${hasDay ? "w-[7.5rem] whitespace-nowrap" : ""}`}
       >
         {hasDay && <span className="mr-1.5 inline-block w-12">{day.format(at)}</span>}
-        {clock.format(at)}
+        {timeOfDay.format(at)}
       </time>
       <SourceMark source={source} />
       <div className="min-w-0 [overflow-wrap:anywhere]">
@@ -51,7 +51,8 @@ export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress
         <Attributes attributes={activity.attributes} />
         {signs && signs.length > 0 && <p className="text-xs text-soft">Signs: {signs.map(typeWords).join(", ")}</p>}
         <LabelMark label={activity.label} />
-        {(mark || activity.rules.length > 0) && <Rules rules={activity.rules} mark={mark} />}
+        {(mark || activity.rules.length > 0) && <Rules activity={activity} evidence={whose.evidence} mark={mark} />}
+        <Elsewhere activity={activity} evidence={whose.evidence} />
         {activity.lists && <Lists names={activity.lists} />}
       </div>
       <span className="flex min-w-18 justify-end">
@@ -82,7 +83,7 @@ function LabelMark({ label }: { label: Label | undefined }) {
       </strong>
       <span>
         {labelWords[source]}, known since{" "}
-        <time dateTime={known_at} title={date.format(new Date(known_at))}>
+        <time dateTime={known_at} title={fullTime.format(new Date(known_at))}>
           {knownOn.format(new Date(known_at))}
         </time>
       </span>
@@ -115,7 +116,7 @@ function ClaimedAccount({ id }: { id: string | undefined }) {
   if (id === undefined) return null;
   return (
     <span className="text-xs text-soft">
-      names {id} <span className="text-faint">(claimed, not verified)</span>
+      names <Id id={id} /> <span className="text-faint">(claimed, not verified)</span>
     </span>
   );
 }
@@ -124,7 +125,12 @@ function Page({ activity: { page_title, page_url } }: { activity: ScoredActivity
   if (page_title === undefined && page_url === undefined) return null;
   return (
     <span className="text-soft">
-      {page_title} {page_url !== undefined && <span className="text-xs text-faint">{pathOf(page_url)}</span>}
+      <Id id={page_title ?? ""} />{" "}
+      {page_url !== undefined && (
+        <span className="text-xs text-faint">
+          <Id id={pathOf(page_url)} />
+        </span>
+      )}
     </span>
   );
 }
@@ -137,7 +143,7 @@ function OtherAccount({ activity, whose }: { activity: ScoredActivity; whose: Wh
     <span className="text-xs text-soft">
       as{" "}
       <Link to="/accounts/$accountId" params={{ accountId: id }} className="text-accent underline">
-        {id}
+        <Id id={id} />
       </Link>
     </span>
   );
@@ -150,8 +156,12 @@ function Attributes({ attributes }: { attributes: ScoredActivity["attributes"] }
     <dl className="flex flex-wrap gap-x-3 text-xs">
       {entries.map(([name, value]) => (
         <div key={name} className="flex gap-1">
-          <dt className="shrink-0 text-faint">{name}</dt>
-          <dd className="min-w-0 text-soft">{String(value)}</dd>
+          <dt className="shrink-0 text-faint">
+            <Id id={name} />
+          </dt>
+          <dd className="min-w-0 text-soft">
+            <Id id={String(value)} />
+          </dd>
         </div>
       ))}
     </dl>
@@ -174,14 +184,39 @@ function Lists({ names }: { names: readonly string[] }) {
   );
 }
 
-function Rules({ rules, mark }: { rules: readonly string[]; mark: Mark | null }) {
+type RulesProps = { activity: ScoredActivity; evidence: CaseEvidence | undefined; mark: Mark | null };
+
+function Rules({ activity, evidence, mark }: RulesProps) {
   const nameOf = useRuleNames();
+  const counted = activity.rules.filter((rule) => isCounted(rule, activity, evidence));
   return (
     <p className="mt-0.5 flex flex-wrap items-center gap-1 text-xs">
       {mark && <strong className={`rounded px-1.5 font-semibold whitespace-nowrap ${mark.look}`}>{mark.words}</strong>}
-      {rules.map((rule) => (
+      {counted.map((rule) => (
         <span key={rule} title={rule} className="rounded border border-line px-1.5 text-soft">
           {nameOf(rule)}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+// What counts in another case is not part of this case's score.
+function Elsewhere({ activity, evidence }: Omit<RulesProps, "mark">) {
+  const nameOf = useRuleNames();
+  const others = casesElsewhere(activity, evidence);
+  if (others.length === 0) return null;
+  const names = activity.rules.filter((rule) => !isCounted(rule, activity, evidence)).map(nameOf);
+  return (
+    <p className="mt-0.5 text-xs text-soft">
+      {names.length > 0 ? `${names.join(", ")} ${names.length === 1 ? "counts" : "count"}` : "Counts"} in{" "}
+      {others.map(({ case_id: caseId, score }, index) => (
+        <span key={caseId}>
+          {index > 0 && ", "}
+          <Link to="/cases/$caseId" params={{ caseId }} className="text-accent underline">
+            another case
+          </Link>{" "}
+          (score {score})
         </span>
       ))}
     </p>

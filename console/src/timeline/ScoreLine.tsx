@@ -1,5 +1,6 @@
 import type { ScoredActivity } from "@casehound/client";
 import { useState, type MouseEvent } from "react";
+import { fullTime } from "../parts/clock.ts";
 import { isHarmless, isOccurrence, scoreIn, type CaseEvidence } from "./grouping.ts";
 import { countWords, durationWords, typeWords } from "./words.ts";
 
@@ -9,7 +10,6 @@ type Point = { activity: ScoredActivity; at: number; y: number; isMarked: boolea
 const pauseMs = 30 * 60_000;
 const pauseSteps = 3;
 const labelRoom = 9;
-const time = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const inks = ["", "text-risk-1", "text-risk-2", "text-risk-3", "text-risk-4", "text-risk-5"];
 
 // Spaces events evenly, so those in a burst stay distinct. The line breaks at a pause.
@@ -162,13 +162,13 @@ function Cross({ point }: { point: Point }) {
 function Told({ point: { activity } }: { point: Point }) {
   return (
     <span className="truncate text-soft">
-      {time.format(new Date(activity.occurred_at))} · {typeWords(activity.type)} · score {activity.score}
+      {fullTime.format(new Date(activity.occurred_at))} · {typeWords(activity.type)} · score {activity.score}
     </span>
   );
 }
 
 function Ends({ points, hasEvidence }: { points: readonly Point[]; hasEvidence: boolean }) {
-  const at = (point: Point | undefined) => (point ? time.format(new Date(point.activity.occurred_at)) : "");
+  const at = (point: Point | undefined) => (point ? fullTime.format(new Date(point.activity.occurred_at)) : "");
   return (
     <>
       <span>{at(points[0])}</span>

@@ -1,34 +1,29 @@
 import type { ScoredActivity, Session } from "@casehound/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Bot, ChevronRight } from "lucide-react";
-import { useEffect, useId, useMemo, type ReactNode } from "react";
+import { useEffect, useId, useMemo } from "react";
 import { Button } from "../parts/Button.tsx";
+import { dayAndTime, fullTime } from "../parts/clock.ts";
+import { Id } from "../parts/Id.tsx";
 import { wordsOf } from "../parts/States.tsx";
-import { EventRow } from "./EventRow.tsx";
+import { Rows } from "./Rows.tsx";
 import { inOrder, isHarmless, isOccurrence, noSession, rowsOf, type Group } from "./grouping.ts";
 import { useHistories, type Whose } from "./histories.ts";
 import { agentWords, countWords, durationWords } from "./words.ts";
-
-const started = new Intl.DateTimeFormat(undefined, {
-  month: "short",
-  day: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-  hour12: false,
-});
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
 
 type Props = {
   group: Group;
   whose: Whose;
   isOpen: boolean;
+  // Whether to show the evidence even if the session is not open.
+  hasEvidence: boolean;
   onToggle: () => void;
   chosen: string | undefined;
   // Receives the activities read for the session, for example to draw them.
   onRead?: (groupId: string, activities: ScoredActivity[]) => void;
 };
 
-export function SessionGroup({ group, whose, isOpen, onToggle, chosen, onRead }: Props) {
+export function SessionGroup({ group, whose, isOpen, hasEvidence, onToggle, chosen, onRead }: Props) {
   const id = useId();
   const marked = group.own.filter((each) => isOccurrence(each, whose.evidence));
   const evidence = marked.filter((each) => !isHarmless(each, whose.evidence));
@@ -60,8 +55,8 @@ export function SessionGroup({ group, whose, isOpen, onToggle, chosen, onRead }:
         {isOpen && group.session && <SessionEvents group={group} whose={whose} chosen={chosen} onRead={onRead} />}
         {isOpen && !group.session && <Rows rows={group.own} whose={whose} chosen={chosen} />}
         {!isOpen && marked.length > 0 && (
-          // Nothing can be opened on paper, so print the evidence.
-          <div className="hidden print:block">
+          // Nothing can be opened on paper, so print the evidence in any case.
+          <div className={hasEvidence ? "pb-2" : "hidden print:block"}>
             <Rows rows={marked} whose={whose} chosen={chosen} />
           </div>
         )}
@@ -75,8 +70,8 @@ function Heading({ group: { id, session, own, startedAt, lastAt } }: { group: Gr
   const count = session?.activities ?? own.length;
   return (
     <span className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3 gap-y-0.5">
-      <time dateTime={startedAt} title={exact.format(new Date(startedAt))} className="font-medium">
-        {started.format(new Date(startedAt))}
+      <time dateTime={startedAt} title={fullTime.format(new Date(startedAt))} className="font-medium">
+        {dayAndTime.format(new Date(startedAt))}
       </time>
       <span className="text-soft">
         {countWords(count, "event")}
@@ -105,7 +100,7 @@ function Heading({ group: { id, session, own, startedAt, lastAt } }: { group: Gr
 function Facts({ session }: { session: Session }) {
   const { device_id, ips, client, session_id, page_views } = session;
   const zone = client?.zone_offset_minutes;
-  const facts: [string, ReactNode][] = [
+  const facts: [string, string | undefined][] = [
     ["Session", session_id],
     ["Device", device_id],
     ["Addresses", ips.length > 0 ? ips.join(", ") : undefined],
@@ -122,7 +117,9 @@ function Facts({ session }: { session: Session }) {
         .map(([name, value]) => (
           <div key={name} className="flex gap-1.5">
             <dt className="text-faint">{name}</dt>
-            <dd className="[overflow-wrap:anywhere] text-soft">{value}</dd>
+            <dd className="[overflow-wrap:anywhere] text-soft">
+              <Id id={value ?? ""} />
+            </dd>
           </div>
         ))}
     </dl>
@@ -162,27 +159,5 @@ function SessionEvents({ group, whose, chosen, onRead }: EventsProps) {
       )}
       {later.length > 0 && <Rows rows={later} whose={whose} chosen={chosen} />}
     </>
-  );
-}
-
-type RowsProps = { rows: readonly ScoredActivity[]; whose: Whose; chosen: string | undefined; hasDay?: boolean };
-
-export function Rows({ rows, whose, chosen, hasDay = false }: RowsProps) {
-  // Show the address once if all events of the session share it.
-  const addresses = new Set(rows.map(({ ip }) => ip));
-  const usualIp = !hasDay && addresses.size === 1 ? rows[0]?.ip : undefined;
-  return (
-    <ol className="grid">
-      {rows.map((activity) => (
-        <EventRow
-          key={activity.activity_id}
-          activity={activity}
-          hasAddress={activity.ip !== usualIp}
-          whose={whose}
-          isChosen={activity.activity_id === chosen}
-          hasDay={hasDay}
-        />
-      ))}
-    </ol>
   );
 }

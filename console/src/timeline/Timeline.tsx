@@ -22,18 +22,22 @@ type Props = {
   isQuiet?: boolean;
 };
 
-// Sessions in chronological order. The latest ones with evidence are open; the others open on a click.
+// Sessions in chronological order. The session with the strongest evidence and the latest ones with evidence are open; the others
+// open on a click. A session with evidence is always shown, and shows its evidence even if it is not open.
 export function Timeline({ groups, whose, chosen, onRead, isQuiet = false }: Props) {
   const [pressed, setPressed] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [isWhole, setWhole] = useState(false);
   const telling = groups.filter(({ own }) => own.some((each) => isOccurrence(each, whose.evidence)));
-  const first = new Set((telling.length > 0 ? telling : groups).slice(-openAtFirst).map(({ id }) => id));
+  const strongest = telling.find(({ own }) => own.some(({ prediction_id }) => prediction_id === whose.evidence?.strongest));
+  const latest = (telling.length > 0 ? telling : groups).slice(-openAtFirst);
+  const first = new Set([...(strongest ? [strongest] : []), ...latest].map(({ id }) => id));
   const home = groups.find(({ own }) => own.some((each) => each.activity_id === chosen));
   const homeId = home?.id;
   const firstOpen = groups.findIndex(({ id }) => first.has(id));
   const begin = Math.max(0, groups.length - shownAtFirst, isQuiet ? 0 : firstOpen - quietBefore);
   const isHidden = home !== undefined && groups.indexOf(home) < begin;
-  const shown = isWhole || isHidden ? groups : groups.slice(begin);
+  const isTelling = (group: Group) => !isQuiet && telling.includes(group);
+  const shown = isWhole || isHidden ? groups : groups.filter((group, index) => index >= begin || isTelling(group));
   const left = groups.length - shown.length;
   const isOpen = (id: string) => pressed.get(id) ?? (id === homeId || (!isQuiet && first.has(id)));
   const isHomeOpen = homeId !== undefined && isOpen(homeId);
@@ -57,6 +61,7 @@ export function Timeline({ groups, whose, chosen, onRead, isQuiet = false }: Pro
             group={group}
             whose={whose}
             isOpen={isOpen(group.id)}
+            hasEvidence={isTelling(group)}
             onToggle={() => setPressed((known) => new Map(known).set(group.id, !isOpen(group.id)))}
             chosen={chosen}
             {...(onRead && { onRead })}

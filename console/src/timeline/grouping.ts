@@ -36,9 +36,15 @@ export function inOrder(activities: readonly ScoredActivity[]): ScoredActivity[]
   return [...once.values()].toSorted((a, b) => Date.parse(a.occurred_at) - Date.parse(b.occurred_at));
 }
 
-// The evidence of a case, with the score that each decision has in this case. One activity can be evidence in several cases, with
-// different scores, but it names only one of them.
-export type CaseEvidence = { caseId: string; scores: ReadonlyMap<string, number> };
+// The evidence of a case, by decision: the score in this case, and the rules that count in it. One activity can be evidence in
+// several cases, with different scores.
+export type CaseEvidence = {
+  caseId: string;
+  // The decision whose story leads.
+  strongest: string | undefined;
+  scores: ReadonlyMap<string, number>;
+  rules: ReadonlyMap<string, ReadonlySet<string>>;
+};
 
 // Whether the activity produced evidence. For a case, evidence of another case in the same session does not count.
 export function isOccurrence({ prediction_id, case_id }: ScoredActivity, evidence: CaseEvidence | undefined): boolean {
@@ -47,8 +53,22 @@ export function isOccurrence({ prediction_id, case_id }: ScoredActivity, evidenc
   return case_id === evidence.caseId || evidence.scores.has(prediction_id);
 }
 
-export function scoreIn(evidence: CaseEvidence | undefined, { prediction_id = "", score }: ScoredActivity): number {
-  return evidence?.scores.get(prediction_id) ?? score;
+// The activity's score in the case. If it counts only in other cases, nothing of it counts here.
+export function scoreIn(evidence: CaseEvidence | undefined, activity: ScoredActivity): number {
+  const { prediction_id = "", score, cases = [] } = activity;
+  if (!evidence) return score;
+  const here = cases.find(({ case_id }) => case_id === evidence.caseId)?.score;
+  return evidence.scores.get(prediction_id) ?? here ?? (cases.length > 0 ? 1 : score);
+}
+
+// The other cases that the activity counts in.
+export function casesElsewhere({ cases = [] }: ScoredActivity, evidence: CaseEvidence | undefined) {
+  return evidence ? cases.filter(({ case_id }) => case_id !== evidence.caseId) : [];
+}
+
+// Whether the rule counts in this case. If the activity is not evidence here, its rules count wherever it counts.
+export function isCounted(rule: string, { prediction_id = "" }: ScoredActivity, evidence: CaseEvidence | undefined): boolean {
+  return evidence?.rules.get(prediction_id)?.has(rule) ?? true;
 }
 
 // Whether the activity is in a case although it is not suspicious, as in a random check.
@@ -65,4 +85,37 @@ export function rowsOf(read: readonly ScoredActivity[], own: readonly ScoredActi
   const later = own.filter((each) => !seen.has(each.activity_id) && !(Date.parse(each.occurred_at) < end));
   const earlier = own.filter((each) => Date.parse(each.occurred_at) < end);
   return { first: inOrder([...read, ...earlier]), later };
+}
+
+const runMin = 3;
+
+// Splits events into runs of events that say the same. Evidence and labelled events are never part of a run.
+export function runsOf(rows: readonly ScoredActivity[], evidence: CaseEvidence | undefined): ScoredActivity[][] {
+  const runs: ScoredActivity[][] = [];
+  let before: string | null = null;
+  for (const row of rows) {
+    const words = isOccurrence(row, evidence) || row.label ? null : meaningOf(row);
+    if (words !== null && words === before) runs.at(-1)?.push(row);
+    else runs.push([row]);
+    before = words;
+  }
+  return runs.flatMap((run) => (run.length < runMin ? run.map((row) => [row]) : [run]));
+}
+
+function meaningOf(row: ScoredActivity): string {
+  const { type, source, website_account_id, claimed_account_id, page_url, page_title, signs, attributes, rules, lists, cases } =
+    row;
+  return JSON.stringify([
+    type,
+    source,
+    website_account_id,
+    claimed_account_id,
+    page_url,
+    page_title,
+    signs,
+    attributes,
+    rules,
+    lists,
+    cases,
+  ]);
 }

@@ -2,7 +2,7 @@ import { findDecision, type DecidedActivity } from "../db/decisions.ts";
 import { findRuleVersions } from "../db/rules.ts";
 import { attributesOf } from "../detection/draft.ts";
 import { explain } from "../detection/explanation.ts";
-import { Decision, type StoredDecision } from "../domain/decision.ts";
+import { Decision, casesIn, type StoredDecision } from "../domain/decision.ts";
 import { notFound } from "../domain/failure.ts";
 import { storedSource } from "../domain/source.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
@@ -25,6 +25,7 @@ async function read(services: Services, { caller, params }: Call): Promise<Reply
   return dataReply({
     prediction_id: id,
     ...(found.case_id !== null && { case_id: found.case_id }),
+    ...casesIn(decision, found.case_id, found.score),
     activity: activityOf(found),
     score: found.score,
     ...explain({ decision, attributes: attributesOf(document), type, versions, ...(model && { model }) }),

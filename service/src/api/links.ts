@@ -1,7 +1,16 @@
 import { Type } from "typebox";
-import { findStandings, listAccountsOf, listLinksOfAccount, listNeighbours, listShared } from "../db/link-lists.ts";
+import {
+  findStandings,
+  listAccountsOf,
+  listLastActivities,
+  listLinksOfAccount,
+  listNeighbours,
+  listShared,
+  type SeenLink,
+} from "../db/link-lists.ts";
 import { listCases } from "../db/lists.ts";
 import { findAccountsOfCases } from "../db/cases.ts";
+import { featuresOf } from "../detection/draft.ts";
 import { unknownAccount } from "../domain/account.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { idCharactersMax } from "../domain/field.ts";
@@ -13,6 +22,8 @@ import {
   linksOfAccountMax,
   nodesMax,
   type LinkKind,
+  type LinkTrace,
+  type Neighbour,
   type SharedLink,
 } from "../domain/link.ts";
 import { requireAccountId } from "./accounts.ts";
@@ -37,6 +48,20 @@ function compare(a: LinkPlace, b: LinkPlace): number {
   return one === undefined || other === undefined ? 0 : one < other ? -1 : 1;
 }
 
+// Where each device or address was last seen, and with which browser.
+async function tracesOf({ database }: Services, tenantId: string, seen: SeenLink[]): Promise<LinkTrace[]> {
+  const rows = await listLastActivities(database, tenantId, seen);
+  return rows.map((row) => {
+    const features = row ? featuresOf(row.decision) : {};
+    const [country, asn] = [features["event.country"], features["event.asn"]];
+    return {
+      ...(typeof country === "string" && country !== "" && { country }),
+      ...(typeof asn === "number" && asn > 0 && { asn }),
+      ...(typeof row?.user_agent === "string" && { user_agent: row.user_agent }),
+    };
+  });
+}
+
 async function accountLinks(services: Services, call: Call): Promise<Reply> {
   const id = await requireAccountId(services, call);
   return listPage<AccountLink, LinkPlace>(services, call, {
@@ -50,7 +75,11 @@ async function accountLinks(services: Services, call: Call): Promise<Reply> {
       return sorted.filter((each) => after === null || compare(placeOf(each), after) > 0).slice(0, limit);
     },
     positionOf: placeOf,
-    show: (links) => links,
+    show: async (links) => {
+      const seen = links.map(({ kind, value, last_seen }) => ({ kind, value, last_seen, account: id }));
+      const traces = await tracesOf(services, call.caller.tenant_id, seen);
+      return links.map((link, index) => ({ ...link, ...traces[index] }));
+    },
   });
 }
 
@@ -81,10 +110,17 @@ async function table(services: Services, { caller, query }: Call): Promise<Reply
   const rows = found.slice(0, sharedShownMax);
   const neighbours = await listNeighbours(services.database, caller.tenant_id, { ids: origins, shared: rows });
   const byValue = Map.groupBy(neighbours, ({ kind, value }) => `${kind}:${value}`);
-  const shared = rows.map((row): SharedLink => {
-    const around = byValue.get(`${row.kind}:${row.value}`) ?? [];
+  const aroundOf = (row: (typeof rows)[number]) => byValue.get(`${row.kind}:${row.value}`) ?? [];
+  const traces = await tracesOf(
+    services,
+    caller.tenant_id,
+    rows.map((row) => lastSeen(row, aroundOf(row))),
+  );
+  const shared = rows.map((row, index): SharedLink => {
+    const around = aroundOf(row);
     return {
       ...row,
+      ...traces[index],
       website_account_ids: around.map((each) => each.website_account_id),
       first_seen: around.map((each) => each.first_seen).toSorted()[0] ?? "",
       last_seen:
@@ -98,6 +134,11 @@ async function table(services: Services, { caller, query }: Call): Promise<Reply
   const standings = await findStandings(services.database, caller.tenant_id, names);
   const graph = graphOf({ origins: new Set(origins), shared, neighbours, standings });
   return dataReply({ shared, ...graph, is_cut: graph.is_cut || found.length > rows.length });
+}
+
+function lastSeen({ kind, value }: Pick<SharedLink, "kind" | "value">, around: Neighbour[]): SeenLink {
+  const [last] = around.toSorted((a, b) => (a.last_seen < b.last_seen ? 1 : -1));
+  return { kind, value, account: last?.website_account_id ?? "", last_seen: last?.last_seen ?? "-infinity" };
 }
 
 // The accounts that were asked about. If there are none, the accounts of the open cases with the highest risk.

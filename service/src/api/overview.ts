@@ -61,9 +61,17 @@ function digestOf(row: DigestRow, linked: LinkedCases | undefined): CaseDigest {
     ...(subject && { subject }),
     ...(members && { members: members.count }),
     ...(random_check && { random_check }),
+    ...closingIn(row),
     linked_cases: linked?.linked_cases ?? 0,
     linked_case_ids: linked?.linked_case_ids ?? [],
   };
+}
+
+function closingIn({ closing }: DigestRow): Pick<CaseDigest, "closed"> {
+  if (closing === null) return {};
+  // Part of a document that this service wrote.
+  const { changed_at: at, changed_by: by, disposition } = JSON.parse(closing) as Case["current_state"];
+  return { closed: { at, by, ...(disposition && { disposition }) } };
 }
 
 async function counts(services: Services, { caller }: Call): Promise<Reply> {

@@ -1,3 +1,4 @@
+import { Type } from "typebox";
 import { findDecidingLabels } from "../db/labels.ts";
 import {
   listActivitiesOfAccount,
@@ -9,7 +10,7 @@ import {
 import { unknownAccount } from "../domain/account.ts";
 import type { BrowserFacts, Payment } from "../domain/activity.ts";
 import type { CaseDocument } from "../domain/case.ts";
-import type { StoredDecision } from "../domain/decision.ts";
+import { casesIn, type StoredDecision } from "../domain/decision.ts";
 import { notFound } from "../domain/failure.ts";
 import { ratedTypes } from "../domain/label.ts";
 import { ScoredActivity } from "../domain/session.ts";
@@ -50,7 +51,8 @@ function showActivity(row: TimelineRow): ScoredActivity {
     browser?: BrowserFacts;
     source?: string;
   };
-  const { l, r = {}, b } = JSON.parse(row.decision) as StoredDecision;
+  const decision = JSON.parse(row.decision) as StoredDecision;
+  const { l, r = {}, b } = decision;
   const { page_url, page_title, signs } = browser ?? {};
   const { website_account_id, claimed_account_id, session_id, device_id, ip, user_agent, prediction_id, case_id } = row;
   return {
@@ -69,6 +71,7 @@ function showActivity(row: TimelineRow): ScoredActivity {
     rules: Object.keys(r),
     ...given({ lists: b?.slice(1).map(String) }),
     ...given({ prediction_id, case_id }),
+    ...casesIn(decision, case_id, row.score),
   };
 }
 
@@ -111,7 +114,8 @@ export function caseSpan({ website_account_id, fraud_occurrences, details }: Cas
 async function caseActivities(services: Services, call: Call): Promise<Reply> {
   const found = await requireCase(services, call);
   const { case_id, website_account_id } = found;
-  const isUnknown = website_account_id === unknownAccount;
+  const { evidence = false } = call.query as { evidence?: boolean };
+  const isEvidence = evidence || website_account_id === unknownAccount;
   const span = caseSpan(found);
   const prediction_ids = Object.values(found.fraud_occurrences).map((each) => each.prediction_id);
   const { tenant_id: tenantId } = call.caller;
@@ -119,9 +123,9 @@ async function caseActivities(services: Services, call: Call): Promise<Reply> {
     id: "listCaseActivities",
     path: `/cases/${case_id}/activities`,
     name: "activities",
-    key: { case_id },
+    key: { case_id, evidence: String(evidence) },
     read: (after, limit) =>
-      isUnknown
+      isEvidence
         ? listActivitiesOfDecisions(services.database, tenantId, { ...span, prediction_ids, after, limit })
         : listActivitiesOfAccount(services.database, tenantId, { ...span, website_account_id, after, limit }),
     positionOf: ({ received_at, id_key }) => ({ received_at, id_key }),
@@ -180,7 +184,12 @@ export const timelineOperations: Operation[] = [
     summary: "List the activity around a case's occurrences",
     description:
       "Newest first by the time it was received. For a case with an account: everything the account did from a day before the first occurrence that the case shows to an hour after the last. For a case without one: the activity that caused its occurrences. Its sessions show the rest.",
-    query: PageQuery,
+    query: Type.Object({
+      ...PageQuery.properties,
+      evidence: Type.Optional(
+        Type.Boolean({ description: "If `true`, only the activity that caused the occurrences that the case shows." }),
+      ),
+    }),
     success: pageOf("activities", ScoredActivity, "A page of activity"),
     problems: ["bad-request", "item-not-found"],
     handle: caseActivities,

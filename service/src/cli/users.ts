@@ -124,6 +124,15 @@ export const userCommands: Command[] = [
     run: setUp,
   },
   {
+    name: "link",
+    usage: "link [--tenant <slug>]",
+    summary: "the same as user set-up",
+    positionals: { min: 0, max: 0 },
+    options: { tenant: tenantOption },
+    wants,
+    run: setUp,
+  },
+  {
     name: "user list",
     usage: "user list [--tenant <slug>]",
     summary: "lists the tenant's users",

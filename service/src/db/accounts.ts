@@ -3,26 +3,28 @@ import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
 export type AccountRow = Row &
-  Omit<Account, "crm_account_id" | "last_session_updated_on"> & {
+  Omit<Account, "crm_account_id" | "last_session_updated_on" | "first_activity_at"> & {
     crm_account_id: string | null;
     last_session_updated_on: string | null;
+    first_activity_at: string | null;
   };
 
 export const accountColumns =
-  "tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, last_session_updated_on, created_at, updated_at";
+  "tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, last_session_updated_on, nullif(first_activity_at, 'infinity') as first_activity_at, created_at, updated_at";
 
 // Omits members that are not set.
-export function toAccount({ crm_account_id, last_session_updated_on, ...row }: AccountRow): Account {
+export function toAccount({ crm_account_id, last_session_updated_on, first_activity_at, ...row }: AccountRow): Account {
   return {
     ...row,
     ...(crm_account_id !== null && { crm_account_id }),
     ...(last_session_updated_on !== null && { last_session_updated_on }),
+    ...(first_activity_at !== null && { first_activity_at }),
   };
 }
 
 export async function findAccounts(database: Queryable, tenantId: string, ids: string[]): Promise<Map<string, Account>> {
   const rows = await database.query<AccountRow>(sql`
-    select tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, last_session_updated_on, created_at, updated_at
+    select tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, last_session_updated_on, nullif(first_activity_at, 'infinity') as first_activity_at, created_at, updated_at
     from accounts
     where tenant_id = ${tenantId} and website_account_id = any(${ids}::text[])`);
   return new Map(rows.map((row) => [row.website_account_id, toAccount(row)]));
@@ -30,7 +32,7 @@ export async function findAccounts(database: Queryable, tenantId: string, ids: s
 
 export async function lockAccount(tx: Queryable, tenantId: string, id: string): Promise<Account | undefined> {
   const [row] = await tx.query<AccountRow>(sql`
-    select tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, last_session_updated_on, created_at, updated_at
+    select tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, last_session_updated_on, nullif(first_activity_at, 'infinity') as first_activity_at, created_at, updated_at
     from accounts
     where tenant_id = ${tenantId} and website_account_id = ${id}
     for update`);
@@ -40,11 +42,12 @@ export async function lockAccount(tx: Queryable, tenantId: string, id: string): 
 export async function insertAccount(tx: Queryable, account: Account): Promise<boolean> {
   const rows = await tx.query(sql`
     insert into accounts (
-      tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, created_at, updated_at
+      tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, created_at, updated_at,
+      first_activity_at
     )
     values (
       ${account.tenant_id}, ${account.website_account_id}, ${account.crm_account_id ?? null}, ${account.is_blocked},
-      ${account.is_quarantined}, ${account.is_fraudulent}, ${account.created_at}, ${account.updated_at}
+      ${account.is_quarantined}, ${account.is_fraudulent}, ${account.created_at}, ${account.updated_at}, 'infinity'
     )
     on conflict (tenant_id, website_account_id) do nothing
     returning 1 as inserted`);
@@ -68,7 +71,7 @@ export async function deleteAccount(tx: Queryable, tenantId: string, id: string)
     where tenant_id = ${tenantId} and website_account_id = ${id}`);
 }
 
-export type SeenAccount = { id: string; isClaimed: boolean; session_at: string | null };
+export type SeenAccount = { id: string; isClaimed: boolean; session_at: string | null; first_at: string };
 
 // Inserts accounts that activity names for the first time, and returns the new ones. The ids are sorted so that engines lock rows
 // in the same order.
@@ -80,10 +83,14 @@ export async function insertSeenAccounts(
   const sorted = seen.toSorted(byId);
   const rows = await tx.query<{ website_account_id: string }>(sql`
     insert into accounts (
-      tenant_id, website_account_id, is_blocked, is_quarantined, is_fraudulent, created_at, updated_at, is_claimed
+      tenant_id, website_account_id, is_blocked, is_quarantined, is_fraudulent, created_at, updated_at, is_claimed, first_activity_at
     )
-    select ${tenantId}::uuid, s.id, false, false, false, ${now}::timestamptz, ${now}::timestamptz, s.is_claimed
-    from unnest(${sorted.map(({ id }) => id)}::text[], ${sorted.map(({ isClaimed }) => isClaimed)}::boolean[]) as s (id, is_claimed)
+    select ${tenantId}::uuid, s.id, false, false, false, ${now}::timestamptz, ${now}::timestamptz, s.is_claimed, s.first_at
+    from unnest(
+      ${sorted.map(({ id }) => id)}::text[],
+      ${sorted.map(({ isClaimed }) => isClaimed)}::boolean[],
+      ${sorted.map(({ first_at }) => first_at)}::timestamptz[]
+    ) as s (id, is_claimed, first_at)
     on conflict (tenant_id, website_account_id) do nothing
     returning website_account_id`);
   return rows.map((row) => row.website_account_id);
@@ -102,11 +109,13 @@ export async function findSpokenFor(tx: Queryable, tenantId: string, ids: string
   return new Set(rows.map((row) => row.website_account_id));
 }
 
-export async function saveSpokenFor(tx: Queryable, tenantId: string, ids: string[]): Promise<void> {
+// What pages said does not count any more, so the first activity is the one that a server or a signature names.
+export async function saveSpokenFor(tx: Queryable, tenantId: string, seen: SeenAccount[]): Promise<void> {
   await tx.query(sql`
-    update accounts
-    set is_claimed = false
-    where tenant_id = ${tenantId} and website_account_id = any(${ids}::text[])`);
+    update accounts as a
+    set is_claimed = false, first_activity_at = s.first_at
+    from unnest(${seen.map(({ id }) => id)}::text[], ${seen.map(({ first_at }) => first_at)}::timestamptz[]) as s (id, first_at)
+    where a.tenant_id = ${tenantId} and a.website_account_id = s.id`);
 }
 
 export type Flags = { is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean };
@@ -131,19 +140,21 @@ export async function lockBlocked(tx: Queryable, tenantId: string, ids: string[]
   return new Set(rows.filter((row) => row.is_blocked).map((row) => row.website_account_id));
 }
 
-// The time of the last session never moves backwards. The rows stay locked, so that a flag change and a new case see the same
-// account.
+// The time of the last session never moves backwards, and the time of the first activity never forwards. The rows stay locked, so
+// that a flag change and a new case see the same account.
 export async function saveSessionTimes(
   tx: Queryable,
   tenantId: string,
   times: SeenAccount[],
 ): Promise<Map<string, Flags & { is_claimed: boolean }>> {
   const sorted = times.toSorted(byId);
-  const locking = tx.query<{ website_account_id: string; is_claimed: boolean } & Flags>(sql`
-    select a.website_account_id, a.is_blocked, a.is_quarantined, a.is_fraudulent, a.is_claimed
-    from unnest(${sorted.map((each) => each.id)}::text[]) with ordinality as t (id, position)
+  const locking = tx.query<{ website_account_id: string; is_claimed: boolean; is_earlier: boolean } & Flags>(sql`
+    select a.website_account_id, a.is_blocked, a.is_quarantined, a.is_fraudulent, a.is_claimed,
+      coalesce(a.first_activity_at > t.first_at, true) as is_earlier
+    from unnest(${sorted.map((each) => each.id)}::text[], ${sorted.map((each) => each.first_at)}::timestamptz[])
+      with ordinality as t (id, first_at, position)
     cross join lateral (
-      select website_account_id, is_blocked, is_quarantined, is_fraudulent, is_claimed
+      select website_account_id, is_blocked, is_quarantined, is_fraudulent, is_claimed, first_activity_at
       from accounts
       where tenant_id = ${tenantId} and website_account_id = t.id
       for update
@@ -160,7 +171,22 @@ export async function saveSessionTimes(
         and a.website_account_id = t.id
         and (a.last_session_updated_on is null or a.last_session_updated_on < t.session_at)`);
   const [locked] = await Promise.all([locking, saving]);
-  return new Map(locked.map(({ website_account_id: id, ...flags }) => [id, flags]));
+  const earlier = new Set(locked.filter((row) => row.is_earlier).map((row) => row.website_account_id));
+  if (earlier.size > 0)
+    await saveFirstActivity(
+      tx,
+      tenantId,
+      sorted.filter(({ id }) => earlier.has(id)),
+    );
+  return new Map(locked.map(({ website_account_id: id, is_earlier: _isEarlier, ...flags }) => [id, flags]));
+}
+
+async function saveFirstActivity(tx: Queryable, tenantId: string, seen: SeenAccount[]): Promise<void> {
+  await tx.query(sql`
+    update accounts as a
+    set first_activity_at = least(coalesce(a.first_activity_at, a.created_at), t.first_at)
+    from unnest(${seen.map((each) => each.id)}::text[], ${seen.map((each) => each.first_at)}::timestamptz[]) as t (id, first_at)
+    where a.tenant_id = ${tenantId} and a.website_account_id = t.id`);
 }
 
 // The caller has locked the rows. The time of a change never moves backwards. Returns the changed accounts, ordered by id.

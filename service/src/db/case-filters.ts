@@ -1,5 +1,6 @@
 import { Type, type TSchema } from "typebox";
 import { unknownAccount } from "../domain/account.ts";
+import { dispositions } from "../domain/case.ts";
 import { newEvidenceMeaning } from "../domain/case-digest.ts";
 import { Time, isFinerThanMs, parseTime } from "../domain/field.ts";
 import { Score, labels } from "../domain/finding.ts";
@@ -17,6 +18,8 @@ export type CaseFilter = {
   min_score?: number;
   max_score?: number;
   new_evidence?: boolean;
+  disposition?: string;
+  closed_by?: string;
   created_after_ms?: number;
   created_before_ms?: number;
   updated_since?: string;
@@ -37,9 +40,10 @@ type Filter<V> = {
   // Converts the parameter's value to the filter's, if they differ.
   read?: (given: string) => V;
   // How matching cases are found. `facet`: as slices of an index, one for each facet number that the filter admits. `account`:
-  // through the account's index and then row by row, because one account has few cases. `creation`, `change`: as a bound of one
+  // through the account's index and then row by row, because one account has few cases. `closing`: through an index of its own,
+  // in the order of changes. `creation`, `change`: as a bound of one
   // of the two orders. `row`: by checking each row of a slice.
-  by: "facet" | "account" | "creation" | "change" | "row";
+  by: "facet" | "account" | "closing" | "creation" | "change" | "row";
   admits?: (facets: Facets, value: V) => boolean;
   condition: (value: V, text: Text) => string;
   // A bound of one order that also implies a bound of the other.
@@ -97,6 +101,21 @@ const filters: { [name in keyof CaseFilter]-?: Filter<NonNullable<CaseFilter[nam
     admits: ({ status }, wanted) => !wanted || status === "OPEN",
     // A literal instead of a parameter, so that the index of cases with new evidence can be used.
     condition: (wanted) => (wanted ? "has_new_evidence" : "not has_new_evidence"),
+  },
+  disposition: {
+    schema: Type.Enum([...dispositions], { description: "Only closed cases with this outcome." }),
+    by: "closing",
+    admits: ({ status }) => status === "CLOSED",
+    condition: (disposition, { bind }) => `disposition = ${bind(disposition)}`,
+  },
+  closed_by: {
+    schema: Type.String({
+      maxLength: 1000,
+      description: "Only closed cases that this actor closed, as given in `current_state.changed_by`.",
+    }),
+    by: "closing",
+    admits: ({ status }) => status === "CLOSED",
+    condition: (actor, { bind }) => `closer = ${bind(actor)}`,
   },
   created_after_ms: {
     parameter: "created_after",
@@ -181,7 +200,7 @@ export function planOf({ filter, sort }: CasePage): CasePlan {
   const given = givenIn(filter);
   const facets = facetsOf(given);
   const order = orderOf(sort);
-  const isNarrowed = given.some(({ filter: { by } }) => by === "account" || by === "row");
+  const isNarrowed = given.some(({ filter: { by } }) => by === "account" || by === "closing" || by === "row");
   return {
     given,
     facets,
@@ -214,7 +233,8 @@ export function slicesOf({ given, facets, isWhole }: CasePlan, { filter }: CaseP
   const { website_account_id: account } = filter;
   const conditionsBy = (kinds: Filter<unknown>["by"][]) =>
     given.filter((each) => kinds.includes(each.filter.by)).map((each) => each.filter.condition(each.value, text));
-  if (account !== undefined && account !== unknownAccount) return [conditionsBy(["account", "facet"])];
+  const isClosing = given.some((each) => each.filter.by === "closing");
+  if (isClosing || (account !== undefined && account !== unknownAccount)) return [conditionsBy(["account", "closing", "facet"])];
   const own = conditionsBy(["account"]);
   return facets.map((each) => [...own, `facet = ${facetOf(each)}`]);
 }

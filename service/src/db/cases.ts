@@ -139,7 +139,13 @@ const columns: Column[] = [
   { name: "primary_fraud_label", type: "text", of: ({ document }) => document.details.primary_fraud_label },
   { name: "recommended_action", type: "text", of: ({ document }) => document.details.recommended_action },
   { name: "has_new_evidence", type: "boolean", of: ({ document }) => hasNewEvidence(document) },
+  { name: "closer", type: "text", of: ({ document }) => closingOf(document)?.changed_by ?? null },
+  { name: "disposition", type: "text", of: ({ document }) => closingOf(document)?.disposition ?? null },
 ];
+function closingOf({ status, current_state }: CaseDocument): CaseDocument["current_state"] | null {
+  return status === "CLOSED" ? current_state : null;
+}
+
 const changing = columns.filter(({ isFixed }) => isFixed === undefined);
 
 const namesOf = (some: Column[]) => some.map(({ name }) => name).join(", ");

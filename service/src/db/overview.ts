@@ -55,6 +55,8 @@ export async function countViews(database: Queryable, tenantId: string): Promise
 export type DigestRow = {
   case_id: string;
   details: string;
+  // The current state if the case is closed.
+  closing: string | null;
   has_new_evidence: boolean;
   is_blocked: boolean | null;
   is_quarantined: boolean | null;
@@ -67,6 +69,7 @@ export async function findDigests(database: Queryable, tenantId: string, ids: st
   return database.query<Row & DigestRow>(sql`
     select c.case_id,
       split_part(split_part(c.document, ',"details":', 2), ',"fraud_occurrences":', 1) as details,
+      case when c.status = 'CLOSED' then split_part(split_part(c.document, ',"current_state":', 2), ',"state_history":', 1) end as closing,
       c.has_new_evidence, a.is_blocked, a.is_quarantined, a.is_fraudulent
     from cases as c
     left join accounts as a on a.tenant_id = ${tenantId} and a.website_account_id = c.website_account_id

@@ -18,7 +18,7 @@ const isFarFromUsual = (ratio: string) => `(login.ratio >= ${ratio} || (login.hi
 
 // Raise this in a release that changes a default rule. When the release starts, each tenant gets the new definition of the rules
 // that nobody has edited, as a new version by `system`. Only new tenants get rules that are added here.
-export const defaultsVersion = 7;
+export const defaultsVersion = 8;
 
 // The rules of a new tenant. They were chosen by reasoning and tuned on simulated shops. Once a tenant edits a rule, releases no
 // longer change it.
@@ -157,7 +157,7 @@ const takeover: DefaultRule[] = [
     name: "Sensitive change, then a high amount",
     expression: `${isMoney} && account.minutes_since_sensitive_change <= 120 && (account.value_ratio >= 4 || (account.values < 3 && event.value >= 1000) || (session.began_on_new_device && account.value_ratio >= 2))`,
     sentence:
-      "An amount of {event.value} followed {account.minutes_since_sensitive_change} minutes after a sensitive change. Earlier amounts of this account: {account.values}.",
+      "{event.currency} {event.value} was paid or transferred {account.minutes_since_sensitive_change} minutes after the password, the e-mail address, the second factor or a payee was changed. Earlier amounts of this account: {account.values}.",
     label: "Account Takeover",
     weight: 3.2,
     about: "account",
@@ -215,8 +215,7 @@ const automation: DefaultRule[] = [
     rule_id: "scripted_rhythm",
     name: "Scripted rhythm",
     expression: `event.origin == "browser" && ((session.gaps >= 8 && session.gap_spread < 0.15 && session.gap_mean_ms < 20000) || (session.gaps >= 16 && session.gap_spread < 0.4 && session.gap_mean_ms < 5000)) && !(session.has_inputs && session.inputs > 0)`,
-    sentence:
-      "The {session.gaps} gaps between actions vary by {session.gap_spread} of their mean of {session.gap_mean_ms} ms. People vary by more than 0.4.",
+    sentence: "Actions came every {session.gap_mean_ms} ms with almost no variation, which suggests a script.",
     label: "Bot",
     weight: 4,
     about: "account",

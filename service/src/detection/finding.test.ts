@@ -118,7 +118,7 @@ test("finding: a usual log-in is not a reason, but its reduction is shown among 
   expect(shown).toMatchObject([
     { feature: "login.country", direction: "toward_safe", feature_value: "usual" },
     { feature: "login.device", direction: "toward_safe", feature_value: "usual" },
-    { feature: "login.usual", plain_name: "Limit for one log-in", feature_value: "limited" },
+    { feature: "login.usual", plain_name: "Log-in contribution capped", feature_value: "limited" },
   ]);
 });
 

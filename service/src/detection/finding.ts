@@ -96,6 +96,8 @@ function makeFinding(verdict: Verdict, { activity, at, context, source }: Observ
     source,
     session_id: activity.session_id,
     session_status: activity.session_id !== undefined && nowMs - at < sessionIdleMs ? "ACTIVE" : "FINISHED",
+    activity_type: activity.type,
+    ...((activity.type === "login_failed" || activity.status === "declined") && { isAttempt: true as const }),
     explanation: {
       fraud_reason: first?.name ?? "",
       fraud_reason_description: first?.sentence ?? "",
@@ -233,7 +235,7 @@ const ratioNames: Record<string, string> = {
   browser: "Browser",
   agent: "User agent",
   device: "Device",
-  usual: "Limit for one log-in",
+  usual: "Log-in contribution capped",
 };
 
 function ratioWords({ ratio }: Verdict, context: RuleContext): string {

@@ -28,6 +28,7 @@ export function scoreReport(activity: Activity, nowMs: number): Finding | null {
     highlights,
     session_id: activity.session_id,
     session_status: isSessionActive(activity, nowMs) ? "ACTIVE" : "FINISHED",
+    activity_type: activity.type,
     isReport: true,
     source: "server",
     explanation: {

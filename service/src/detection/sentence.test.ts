@@ -84,6 +84,12 @@ test.each([
   expect(render(template, { "account.minutes_since_sensitive_change": value })).toBe(sentence);
 });
 
+test("compileSentence: an amount has its currency, if that is known", () => {
+  const template = "{event.currency} {event.value} was paid.";
+  expect(render(template, { "event.currency": "EUR", "event.value": 513.62 })).toBe("EUR 513.62 was paid.");
+  expect(render(template, { "event.value": 513.62 })).toBe("513.62 was paid.");
+});
+
 test("compileSentence: leaves out what it says about an IPv6 block if there is none", () => {
   const template = "{ip.signups_1h} sign-ups from one address. From its IPv6 block: {ip.block_signups_1h}.";
   expect(render(template, { "ip.signups_1h": 8 })).toBe("8 sign-ups from one address.");

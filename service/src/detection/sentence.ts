@@ -38,9 +38,9 @@ function compileWhole(template: string): Sentence {
     const before = template.slice(from, index);
     const value = valuePart(name, { input: template, start: index + 1 });
     from = index + text.length;
-    const isMinutes = template.startsWith(minutes, from);
-    if (isMinutes) from += minutes.length;
-    parts.push(() => before, isMinutes ? (context) => minutesShown(value(context)) : value);
+    const unit = unitOf(name, template.slice(from));
+    if (unit) from += unit.text.length;
+    parts.push(() => before, unit ? (context) => unit.show(value(context)) : value);
     reads.add(name);
   }
   const rest = template.slice(from);
@@ -63,6 +63,14 @@ function valuePart(name: string, place: { input: string; start: number }): Part 
 }
 
 const minutes = " minutes";
+
+// Some values are shown together with the text after them.
+function unitOf(name: string, rest: string): { text: string; show: (value: string) => string } | null {
+  if (rest.startsWith(minutes)) return { text: minutes, show: minutesShown };
+  // An amount without a currency is shown as a bare number.
+  const isCurrency = name === "event.currency" && rest.startsWith(" ");
+  return isCurrency ? { text: " ", show: (value) => (value === "unknown" ? "" : `${value} `) } : null;
+}
 
 function minutesShown(value: string): string {
   if (value === "0") return "less than a minute";

@@ -30,7 +30,12 @@ export const Account = Type.Object(
     crm_account_id: Type.Optional(Type.String(crmId)),
     ...flags,
     last_session_updated_on: Type.Optional(Time),
-    created_at: Time,
+    first_activity_at: Type.Optional({
+      ...Time,
+      description:
+        "When the account was first active, imported history included. Absent if there was no activity, or if it is not known yet.",
+    }),
+    created_at: { ...Time, description: "Since when the service knows the account." },
     updated_at: Time,
   },
   { additionalProperties: false, $id: "EndUserAccount" },

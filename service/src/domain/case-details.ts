@@ -51,24 +51,18 @@ export function newDetails(finding: Finding): CaseDetails {
   };
 }
 
-// Scores, labels and the recommendation only rise. `areClaims`: all evidence of the case so far is claimed by pages. A page's
-// claim ranks below evidence from other sources.
-export function joinedDetails(before: CaseDetails, finding: Finding, areClaims: boolean): CaseDetails {
-  const isClaim = finding.source === "page";
-  const isEqual = finding.score === before.overall_risk_score;
-  const isStronger = finding.score > before.overall_risk_score || (isEqual && areClaims && !isClaim);
-  const isBehind = isClaim && !areClaims;
+// The score and the recommendation only rise. `isLeading`: the new evidence is the strongest of the case. Otherwise the summary
+// stays, and what is new comes last.
+export function joinedDetails(before: CaseDetails, finding: Finding, isLeading: boolean): CaseDetails {
   const isAction = actions.indexOf(finding.action) > actions.indexOf(before.recommended_action);
+  const [first, second] = isLeading ? [finding.highlights, before.highlights] : [before.highlights, finding.highlights];
   return {
     ...before,
     overall_risk_score: Math.max(before.overall_risk_score, finding.score),
-    primary_fraud_label: isStronger ? finding.label : before.primary_fraud_label,
+    primary_fraud_label: isLeading ? finding.label : before.primary_fraud_label,
     fraud_labels: [...new Set([...before.fraud_labels, finding.label])],
-    // The summary of the strongest evidence, or of the latest among equals.
-    summary: isStronger || (isEqual && !isBehind) ? finding.summary : before.summary,
-    highlights: [
-      ...new Set(isBehind ? [...before.highlights, ...finding.highlights] : [...finding.highlights, ...before.highlights]),
-    ].slice(0, highlightsMax),
+    summary: isLeading ? finding.summary : before.summary,
+    highlights: [...new Set([...first, ...second])].slice(0, highlightsMax),
     recommended_action: isAction ? finding.action : before.recommended_action,
     ...claimedAccounts(before.claimed_accounts, finding),
   };

@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import type { Case } from "./case.ts";
+import { dispositions, type Case } from "./case.ts";
 import { Time } from "./field.ts";
 import { labels } from "./finding.ts";
 import { Score } from "./finding.ts";
@@ -33,6 +33,12 @@ export const CaseDigest = Type.Object(
     members: Type.Optional(Type.Integer({ minimum: 1, description: "How many accounts the case lists." })),
     random_check: Type.Optional(
       Type.Literal(true, { description: "The case was opened for an activity that was chosen at random." }),
+    ),
+    closed: Type.Optional(
+      Type.Object(
+        { at: Time, by: Type.String(), disposition: Type.Optional(Type.Enum([...dispositions])) },
+        { additionalProperties: false, description: "Who closed the case, when, and with which outcome. Absent if it is open." },
+      ),
     ),
     linked_cases: Type.Integer({
       description:

@@ -38,7 +38,7 @@ test("joinCase: score, labels and recommendation rise and never fall", () => {
     summary: "first",
   });
   const equal = joinCase(weaker.document, findingOf({ score: 4, label: "Organic", summary: "as strong" }), ids(), later);
-  expect(equal.document.details).toMatchObject({ primary_fraud_label: "Bot", summary: "as strong" });
+  expect(equal.document.details).toMatchObject({ primary_fraud_label: "Bot", summary: "first" });
   const stronger = joinCase(
     weaker.document,
     findingOf({ score: 5, label: "Organic", action: "ESCALATE", summary: "third" }),

@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import type { DomainEvent } from "./event.ts";
 import { CaseDetails, joinedDetails, newDetails } from "./case-details.ts";
-import { addOccurrence, believed, isClaimOnly, newOccurrence, occurrencesShownMax } from "./evidence.ts";
+import { addOccurrence, believed, compareEvidence, newOccurrence, occurrencesShownMax } from "./evidence.ts";
 import { Failure, versionConflict, type FieldError } from "./failure.ts";
 import { Time, Uuid, notBefore } from "./field.ts";
 import { Occurrence, Score, actions, labels, type Finding, type FindingIds } from "./finding.ts";
@@ -234,7 +234,9 @@ export function listMembers(found: CaseDocument, changes: MemberChange[]): CaseD
 // New evidence adds an occurrence and a state, and raises the version.
 export function joinCase(open: CaseDocument, found: Finding, ids: FindingIds, now: string): Changed {
   const finding = believed(found);
-  const details = joinedDetails(open.details, finding, isClaimOnly(open.fraud_occurrences));
+  const added = newOccurrence(finding, ids, now);
+  const isLeading = Object.values(open.fraud_occurrences).every((each) => compareEvidence(added, each) < 0);
+  const details = joinedDetails(open.details, finding, isLeading);
   const state: CaseState = {
     state_id: ids.state_id,
     case_status: "OPEN",
@@ -247,7 +249,7 @@ export function joinCase(open: CaseDocument, found: Finding, ids: FindingIds, no
   const document = {
     ...withState(open, state),
     details,
-    fraud_occurrences: addOccurrence(open.fraud_occurrences, newOccurrence(finding, ids, now)),
+    fraud_occurrences: addOccurrence(open.fraud_occurrences, added),
   };
   return { document, events: [caseEvent(document, "case.evidence_added", state)] };
 }

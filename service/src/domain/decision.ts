@@ -32,6 +32,26 @@ export type FiredRule = Static<typeof FiredRule>;
 
 const LogOdds = Type.Number();
 
+export const CountedIn = Type.Optional(
+  Type.Array(Type.Object({ case_id: Type.String(), score: Score }, { additionalProperties: false }), {
+    description:
+      "The cases that the activity counts in, with its score in each, the strongest first. They include cases in which it only repeats known evidence. Absent if there are none.",
+  }),
+);
+
+// `caseId` is the case that is stored with the activity.
+export function casesIn({ k }: StoredDecision, caseId: string | null, score: number): { cases?: Static<typeof CountedIn> } {
+  const counted = k ?? (caseId === null ? [] : [[caseId, score] as const]);
+  return counted.length === 0 ? {} : { cases: counted.map(([case_id, there]) => ({ case_id, score: there })) };
+}
+
+// Adds the cases to a decision's text. They are known only after the decision is made. The fields stay last, because readers cut
+// them off.
+export function withCases(text: string, cases: NonNullable<StoredDecision["k"]>): string {
+  const end = text.lastIndexOf(',"f":"');
+  return end === -1 ? text : `${text.slice(0, end)},"k":${JSON.stringify(cases)}${text.slice(end)}`;
+}
+
 export const Decision = Type.Object(
   {
     prediction_id: Type.String(),
@@ -40,6 +60,7 @@ export const Decision = Type.Object(
         description: "If the activity is in several cases, the one in which it weighs most. The score is that case's.",
       }),
     ),
+    cases: CountedIn,
     activity: Type.Object(
       {
         activity_id: Type.String(),
@@ -142,5 +163,7 @@ export type StoredDecision = {
   o?: [rules: number, elsewhere: string[]];
   // The revision of the tenant's lists, and the names of those that the event hit.
   b?: [revision: number, ...names: string[]];
+  // The cases that the activity counts in and its scores there, the strongest first. Left out if `case_id` is the only one.
+  k?: [caseId: string, score: number][];
   f?: string;
 };

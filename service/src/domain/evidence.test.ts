@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { joinCase, openCase, type CaseDocument } from "./case.ts";
-import { countRepeat, isRepeat, occurrencesShownMax } from "./evidence.ts";
+import { compareEvidence, countRepeat, isRepeat, occurrencesShownMax } from "./evidence.ts";
 import type { Finding } from "./finding.ts";
 import type { Source } from "./source.ts";
 
@@ -156,4 +156,29 @@ test("evidence: a full case drops claims first, then the weakest, keeps reports,
   document = added(added(document, report()), report());
   expect(new Set(rulesOf(document))).toEqual(new Set(["reported_fraud"]));
   expect(rulesOf(document)).toHaveLength(occurrencesShownMax);
+});
+
+const weighing = (rule: string, weight: number, more: Partial<Finding> = {}): Finding => {
+  const part = { feature: rule, plain_name: rule, feature_value: true, shap_value: weight, description: rule };
+  const contributor = { ...part, direction: "toward_fraud" as const, impact_level: "HIGH" as const };
+  const finding = findingOf("server", [rule], more);
+  const behaviour = { type: "rule", model_name: rule, top_contributors: [contributor] };
+  return { ...finding, explanation: { ...finding.explanation, model_behaviour: [behaviour] } };
+};
+
+test("joinCase: a transfer leads and stays, however many failed log-ins follow, and whatever they weigh", () => {
+  const noise = Array.from({ length: 30 }, (_, n) => weighing(`guess${n}`, 20, { isAttempt: true, label: "Bot" }));
+  const transfer = weighing("transfer", 7, { label: "Account Takeover", highlights: ["sent", "changed"] });
+  const document = [transfer, ...noise].reduce(added, opened(weighing("first_guess", 20, { isAttempt: true })));
+  expect(document.details).toMatchObject({ summary: transfer.summary, primary_fraud_label: "Account Takeover" });
+  expect(document.details.highlights.slice(0, 3)).toEqual(["sent", "changed", "server first_guess"]);
+  const [strongest] = Object.values(document.fraud_occurrences).toSorted(compareEvidence);
+  expect(strongest?.explanation.model_behaviour?.[0]?.model_name).toBe("transfer");
+});
+
+test("joinCase: of two stories with one score, the one with more log-odds leads; of two that weigh the same, the first", () => {
+  const [weak, same, strong] = [weighing("weak", 6), weighing("same", 6), weighing("strong", 6.001)];
+  expect(joined(opened(weak), same).details.summary).toBe(weak.summary);
+  expect(joined(opened(weak), strong).details.summary).toBe(strong.summary);
+  expect(joined(opened(strong), weak).details.summary).toBe(strong.summary);
 });

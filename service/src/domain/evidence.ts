@@ -17,9 +17,19 @@ export function believed(finding: Finding): Finding {
   return { ...claim, score: claim.score > claimScoreMax ? claimScoreMax : claim.score, action: "MONITOR" };
 }
 
-// Whether all evidence is claimed by pages.
-export function isClaimOnly(occurrences: Occurrences): boolean {
-  return Object.values(occurrences).every((each) => sourceOf(each) === "page");
+// Compares two pieces of evidence. The strongest comes first, and its story is the headline of the case: the highest score, then
+// what more than a page says, what succeeded, the most log-odds, and the most trusted source. Among equals the first stays, so
+// later noise changes nothing. `npm run generate` copies this function into the client.
+export function compareEvidence(one: Occurrence, other: Occurrence): number {
+  const [a, b] = [one, other].map(({ risk_score, is_attempt, explanation, generated_at }) => {
+    const { evidence_source: source = "server", model_behaviour: models } = explanation;
+    const parts = (models ?? []).flatMap(({ top_contributors }) => top_contributors);
+    const logOdds = parts.reduce((sum, { shap_value }) => sum + Math.round(shap_value * 1000), 0);
+    const trusts = [source === "page" ? 0 : 1, is_attempt === true ? 0 : 1, logOdds, source === "server" ? 1 : 0];
+    return [risk_score, ...trusts, -Date.parse(generated_at)];
+  });
+  const differences = (a ?? []).map((weight, place) => (b?.[place] ?? 0) - weight);
+  return differences.find((each) => each !== 0) ?? 0;
 }
 
 export function newOccurrence(finding: Finding, ids: FindingIds, now: string): Occurrence {
@@ -28,6 +38,8 @@ export function newOccurrence(finding: Finding, ids: FindingIds, now: string): O
     occurrence_id: ids.occurrence_id,
     prediction_id: ids.prediction_id,
     session_id: finding.session_id ?? "",
+    ...(finding.activity_type !== undefined && { activity_type: finding.activity_type }),
+    ...(finding.isAttempt && { is_attempt: true as const }),
     generated_at: now,
     risk_score: finding.score,
     count: 1,

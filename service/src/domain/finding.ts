@@ -66,6 +66,10 @@ export const Occurrence = Type.Object(
     occurrence_id: Type.String(),
     prediction_id: Type.String(),
     session_id: Type.String({ description: "Empty if there was no session." }),
+    activity_type: Type.Optional(Type.String({ description: `The type of the activity. ${sinceNote}` })),
+    is_attempt: Type.Optional(
+      Type.Literal(true, { description: "The activity did not succeed: a failed log-in, or a payment that was declined." }),
+    ),
     generated_at: Time,
     risk_score: Score,
     count: Type.Optional(
@@ -99,6 +103,9 @@ export type Finding = {
   claimed?: string;
   session_id: string | undefined;
   session_status: "ACTIVE" | "FINISHED";
+  activity_type?: string;
+  // The activity did not succeed.
+  isAttempt?: true;
   // Somebody reported it, and each report is evidence of its own.
   isReport?: true;
   // Nothing was found. The activity was chosen at random.

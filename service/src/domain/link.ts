@@ -15,11 +15,20 @@ export type LinkKind = Static<typeof LinkKind>;
 const value = Type.String({ description: "The device's id, or the address as stored under the tenant's ip_policy." });
 const seen = { first_seen: Time, last_seen: Time };
 
+const ofLast = "According to the last activity with it, if that is still stored.";
+const trace = {
+  country: Type.Optional(Type.String({ description: `The country of the address. ${ofLast}` })),
+  asn: Type.Optional(Type.Integer({ description: `The number of the network. ${ofLast}` })),
+  user_agent: Type.Optional(Type.String({ description: ofLast })),
+};
+export type LinkTrace = { country?: string; asn?: number; user_agent?: string };
+
 export const AccountLink = Type.Object(
   {
     kind: LinkKind,
     value,
     ...seen,
+    ...trace,
     shared_with: Type.Integer({
       minimum: 0,
       description: `The number of other accounts that were seen with it. ${sharersMax} means ${sharersMax} or more.`,
@@ -58,6 +67,7 @@ export const SharedLink = Type.Object(
       description: `At most ${accountsOfValueMax} of them, the requested accounts first.`,
     }),
     ...seen,
+    ...trace,
   },
   { additionalProperties: false, $id: "SharedLink" },
 );
@@ -68,7 +78,8 @@ const NodeId = Type.String({ description: "`account:`, `device:` or `ip:`, follo
 export const LinkTable = Type.Object(
   {
     shared: Type.Array(SharedLink, {
-      description: "Devices and addresses that two or more accounts share, those with the fewest accounts first.",
+      description:
+        "Devices and addresses that two or more accounts share, the most suspicious first: those with many accounts that have an open case or a flag, and few others. A device counts three times as much as an address.",
     }),
     nodes: Type.Array(
       Type.Object(
@@ -98,7 +109,7 @@ export type Standing = Omit<LinkedAccount, "first_seen" | "last_seen">;
 
 type Given = { origins: Set<string>; shared: SharedLink[]; neighbours: Neighbour[]; standings: Map<string, Standing> };
 
-// Returns the same table as a graph. It adds the devices and addresses with the fewest accounts first, until there are as many
+// Returns the same table as a graph. It adds the most suspicious devices and addresses first, until there are as many
 // nodes as can be drawn.
 export function graphOf({ origins, shared, neighbours, standings }: Given): Omit<LinkTable, "shared"> {
   const nodes = new Map<string, LinkTable["nodes"][number]>();

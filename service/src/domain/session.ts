@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
 import { paymentMembers, sessionIdleMs } from "./activity.ts";
+import { CountedIn } from "./decision.ts";
 import { Time } from "./field.ts";
 import { Score } from "./finding.ts";
 import { ActivityLabel } from "./label.ts";
@@ -83,6 +84,7 @@ export const ScoredActivity = Type.Object(
     ),
     prediction_id: Type.Optional(Type.String({ description: "The id of the decision, if the activity made an occurrence." })),
     case_id: Type.Optional(Type.String({ description: "The case that got this occurrence." })),
+    cases: CountedIn,
     label: Type.Optional(ActivityLabel),
   },
   { additionalProperties: false, $id: "ScoredActivity" },

@@ -28,10 +28,11 @@ export async function seeAccounts(
     }
     missing = missing.filter(({ id }) => !flags.has(id));
   }
-  const proved = [...claimed].filter((id) => seen.get(id)?.isClaimed === false);
+  const proved = [...claimed].flatMap((id) => seen.get(id) ?? []).filter(({ isClaimed }) => !isClaimed);
   if (proved.length > 0) {
     await saveSpokenFor(tx, tenantId, proved);
-    await deleteLearned(tx, tenantId, proved);
+    const ids = proved.map(({ id }) => id);
+    await deleteLearned(tx, tenantId, ids);
   }
   const events = created.map((id): DomainEvent => ({
     type: "account.created",
@@ -50,9 +51,14 @@ function accountsIn(inOrderOfTime: EnrichedActivity[]): Map<string, SeenAccount>
     // A report of an erased account must not recreate the account.
     if (id === undefined || isPseudonym(id)) continue;
     const before = seen.get(id);
+    // A page can send any time, so for a page the time of receipt is used.
+    const first = source === "page" ? activity.received_at : new Date(at).toISOString();
+    const isClaim = source === "page";
+    const isFirst = !before || (isClaim === before.isClaimed ? first < before.first_at : !isClaim);
     seen.set(id, {
       id,
-      isClaimed: source === "page" && before?.isClaimed !== false,
+      isClaimed: isClaim && before?.isClaimed !== false,
+      first_at: isFirst ? first : before.first_at,
       session_at: session === undefined ? (before?.session_at ?? null) : new Date(at).toISOString(),
     });
   }

@@ -23,10 +23,12 @@ import { addRuleHits, addRuleSubjects } from "../db/rules.ts";
 import type { Found } from "../detection/finding.ts";
 import type { RuleSet } from "../detection/score.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
+import { withCases } from "../domain/decision.ts";
+import { believed as asBelieved } from "../domain/evidence.ts";
 import { answerBatch } from "./answers.ts";
 import { identityCounts } from "./belief.ts";
 import { isAssessing, type BriefBatches } from "./brief-batches.ts";
-import { openOrJoin, type Batch, type Clock } from "./cases.ts";
+import { openOrJoin, type Batch, type CaseWork, type Clock } from "./cases.ts";
 import type { Enrichment } from "./enrichment.ts";
 import { Damper } from "./damper.ts";
 import { judgeBatch } from "./judge-batch.ts";
@@ -156,7 +158,7 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, set
     appendScored(
       tx,
       tenantId,
-      judged.map((each) => ({ ...toScored(each, cases.made), isImported: isHistory })),
+      judged.map((each) => ({ ...toScored(each, cases), isImported: isHistory })),
     ),
     memory.save(now),
     // With the current time as the time of receipt, imported activity counts as late, so no per-minute metrics are made for old
@@ -204,11 +206,17 @@ function reportsIn(judged: Judged[], made: Map<Found, { case_id: string }>): Rep
 
 function toScored(
   { found, hits: _hits, listHits: _listHits, evidence: _evidence, labels: _labels, isOfAccount: _isOfAccount, ...judged }: Judged,
-  made: Map<Found, { case_id: string; prediction_id: string }>,
+  { made, caseOf }: CaseWork,
 ) {
   const [first] = found.flatMap((each) => made.get(each) ?? []);
+  const counted = found.flatMap(({ subject, finding }): [string, number][] => {
+    const caseId = caseOf.get(subject);
+    return caseId === undefined ? [] : [[caseId, asBelieved(finding).score]];
+  });
+  const isSaidByRow = counted.length === 0 || (counted.length === 1 && counted[0]?.[0] === first?.case_id);
   return {
     ...judged,
+    ...(!isSaidByRow && { decision: withCases(judged.decision, counted) }),
     ip: judged.activity.ip ?? null,
     prediction_id: first?.prediction_id ?? judged.activity.prediction_id ?? null,
     case_id: first?.case_id ?? null,

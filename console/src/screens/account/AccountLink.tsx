@@ -1,6 +1,7 @@
 import { unknownAccount } from "@casehound/client";
 import { Link } from "@tanstack/react-router";
 import { accountName } from "../../parts/account-name.ts";
+import { Id } from "../../parts/Id.tsx";
 
 // `isSkipped` takes the link out of the tab order, in rows that keys and clicks treat as one item.
 type Props = { id: string; look?: string; isSkipped?: boolean };
@@ -12,11 +13,11 @@ export function AccountLink({ id, look = "font-medium text-accent", isSkipped = 
     <Link
       to="/accounts/$accountId"
       params={{ accountId: id }}
-      title={id}
+      title={accountName(id)}
       className={`hover:underline ${look}`}
       {...(isSkipped && { tabIndex: -1, onClick: (event) => event.stopPropagation() })}
     >
-      {id}
+      <Id id={id} />
     </Link>
   );
 }

@@ -18,6 +18,7 @@ import { Activity, Sessions } from "./Activity.tsx";
 import { Cases } from "./Cases.tsx";
 import { CrmId } from "./CrmId.tsx";
 import { Devices } from "./Devices.tsx";
+import { Erase } from "./Erase.tsx";
 import { Flags } from "./Flags.tsx";
 import { History } from "./History.tsx";
 
@@ -44,28 +45,31 @@ export function AccountScreen() {
 }
 
 function AccountView({ account }: { account: EndUserAccount }) {
-  const { website_account_id: id, last_session_updated_on: seen, created_at, updated_at } = account;
+  const { website_account_id: id, last_session_updated_on: seen, first_activity_at: first, created_at, updated_at } = account;
   return (
-    <div className="mx-auto grid max-w-[88rem] grid-cols-[minmax(0,1fr)_24rem] grid-rows-[auto_1fr] items-start gap-4 p-5 max-[70rem]:grid-cols-1 max-[70rem]:grid-rows-none">
-      <div className="row-span-2 grid min-w-0 gap-4 max-[70rem]:order-2 max-[70rem]:row-auto">
+    <div className="mx-auto grid max-w-[88rem] grid-cols-[minmax(0,1fr)_24rem] grid-rows-[auto_1fr] items-start gap-4 p-5 max-[70rem]:grid-cols-[minmax(0,1fr)] max-[70rem]:grid-rows-none">
+      <div className="row-span-2 grid min-w-0 grid-cols-1 gap-4 max-[70rem]:order-2 max-[70rem]:row-auto">
         <Cases accountId={id} />
         <Activity accountId={id} />
         <Sessions accountId={id} />
         <History accountId={id} />
       </div>
-      <div className="grid min-w-0 items-start gap-4 max-[70rem]:grid-cols-2">
+      <div className="grid min-w-0 grid-cols-1 items-start gap-4 max-[70rem]:grid-cols-2 max-[45rem]:grid-cols-1">
         <Section title="Flags">
           <Flags account={account} />
         </Section>
         <Section title="Facts">
-          <dl className="grid grid-cols-[6.5rem_minmax(0,1fr)] gap-x-3 gap-y-1.5">
+          <dl className="grid grid-cols-[8.5rem_minmax(0,1fr)] gap-x-3 gap-y-1.5">
             <Fact name="CRM id">
               <CrmId account={account} />
             </Fact>
             <Fact name="Last session">
               {seen === undefined ? <span className="text-faint">none</span> : <Age at={seen} suffix=" ago" />}
             </Fact>
-            <Fact name="Created">
+            <Fact name="First active">
+              {first === undefined ? <span className="text-faint">not known</span> : <Age at={first} suffix=" ago" />}
+            </Fact>
+            <Fact name="In Casehound since">
               <Moment at={created_at} />
             </Fact>
             <Fact name="Changed">
@@ -74,8 +78,9 @@ function AccountView({ account }: { account: EndUserAccount }) {
           </dl>
         </Section>
       </div>
-      <div className="min-w-0 max-[70rem]:order-3">
+      <div className="grid min-w-0 grid-cols-1 gap-4 max-[70rem]:order-3">
         <Devices accountId={id} />
+        <Erase accountId={id} />
       </div>
     </div>
   );
@@ -103,7 +108,7 @@ function Header({ accountId, account, onBack }: HeaderProps) {
           <div className="flex min-w-0 items-center gap-x-3">
             <UserRound size={17} className="shrink-0 text-faint" aria-hidden />
             <h1 className="truncate text-lg font-semibold" title={accountId}>
-              {accountId}
+              <bdi>{accountId}</bdi>
             </h1>
             {account && <FlagMarks flags={account} />}
           </div>

@@ -1,10 +1,11 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
+import { zoneName } from "../../parts/clock.ts";
 import { ListFoot } from "../../parts/ListFoot.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { ScoreLine } from "../../timeline/ScoreLine.tsx";
-import { Rows } from "../../timeline/SessionGroup.tsx";
+import { Rows } from "../../timeline/Rows.tsx";
 import { Timeline, useShown } from "../../timeline/Timeline.tsx";
 import { groupsOf, inOrder } from "../../timeline/grouping.ts";
 import { useHistories, type Whose } from "../../timeline/histories.ts";
@@ -27,7 +28,13 @@ export function Activity({ accountId }: { accountId: string }) {
     <Section
       title="Activity"
       isFlush
-      aside={read.length > 0 && <span className="text-faint">the latest {countWords(read.length, "event")}</span>}
+      aside={
+        read.length > 0 && (
+          <span className="text-faint">
+            the latest {countWords(read.length, "event")}, times in {zoneName()}
+          </span>
+        )
+      }
     >
       {list.isPending && <div role="status" aria-label="Loading activity" className="m-4 h-40 animate-pulse rounded bg-sunken" />}
       {list.isSuccess && read.length === 0 && (

@@ -3,11 +3,13 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { MonitorSmartphone, Network } from "lucide-react";
 import type { ReactNode } from "react";
+import { Id } from "../../parts/Id.tsx";
 import { ListFoot } from "../../parts/ListFoot.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useHistories } from "../../timeline/histories.ts";
 import { countWords } from "../../timeline/words.ts";
 import { Section } from "../case/Section.tsx";
+import { Trace } from "../links/Trace.tsx";
 
 // Devices and addresses. Shared ones come first, because investigators look for those.
 export function Devices({ accountId }: { accountId: string }) {
@@ -32,13 +34,19 @@ export function Devices({ accountId }: { accountId: string }) {
   );
 }
 
-function Row({ link: { kind, value, shared_with, first_seen, last_seen }, accountId }: { link: AccountLink; accountId: string }) {
+function Row({ link, accountId }: { link: AccountLink; accountId: string }) {
+  const { kind, value, shared_with, first_seen, last_seen } = link;
   const Icon = kind === "device" ? MonitorSmartphone : Network;
   return (
     <li className="grid grid-cols-[1rem_minmax(0,1fr)] gap-x-2.5 border-t border-line px-4 py-2 first:border-t-0">
       <Icon size={15} className="mt-0.5 text-faint" aria-label={kind === "device" ? "device" : "address"} />
       <div className="min-w-0">
-        <span className="[overflow-wrap:anywhere]">{value}</span>
+        <span className="[overflow-wrap:anywhere]">
+          <Id id={value} />
+        </span>
+        <p>
+          <Trace link={link} />
+        </p>
         <p className="text-xs text-faint">
           {shared_with > 0 ? (
             <ToLinks accountId={accountId}>shared with {countWords(shared_with, "other")}</ToLinks>

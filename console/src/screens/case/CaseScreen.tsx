@@ -130,7 +130,7 @@ function Header({ found, onBack, children }: { found: Case; onBack: () => void; 
           <div className="flex flex-wrap items-center gap-x-3">
             <h1 className="truncate text-lg font-semibold">
               {found.details.subject ? (
-                subjectName(found.website_account_id, found.details.subject)
+                <bdi>{subjectName(found.website_account_id, found.details.subject)}</bdi>
               ) : (
                 <AccountLink id={found.website_account_id} look="" />
               )}
@@ -151,7 +151,7 @@ function Header({ found, onBack, children }: { found: Case; onBack: () => void; 
           </div>
           <ScoreFacts found={found} />
         </div>
-        <div className="no-print flex items-center gap-1">
+        <div className="no-print flex flex-wrap items-center gap-1">
           <IconButton name="Copy the link to this case" onClick={() => void copyAddress("case")}>
             <Link2 size={16} aria-hidden />
           </IconButton>

@@ -1,23 +1,15 @@
-import type { Case, FraudOccurrence } from "@casehound/client";
+import { compareEvidence, type Case, type FraudOccurrence } from "@casehound/client";
 import { useState } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Age } from "../../parts/Time.tsx";
 
 const shownMax = 5;
-const trust = { page: 0, verified_session: 1, server: 2 };
 const times = new Intl.NumberFormat();
 
-// Evidence from before sources were stored was trusted like a server's.
-function trustIn({ explanation }: FraudOccurrence): number {
-  return trust[explanation.evidence_source ?? "server"];
-}
-
-// The strongest first. Among equals, the most trusted first, then the latest.
+// The strongest first. Its story is the summary of the case.
 export function evidenceOf(found: Case): FraudOccurrence[] {
-  return Object.values(found.fraud_occurrences).toSorted(
-    (a, b) => b.risk_score - a.risk_score || trustIn(b) - trustIn(a) || Date.parse(b.generated_at) - Date.parse(a.generated_at),
-  );
+  return Object.values(found.fraud_occurrences).toSorted(compareEvidence);
 }
 
 // Shows each piece of evidence with its source and how often it was seen.

@@ -1,8 +1,7 @@
 import { useEffect, useState } from "react";
 import { flushSync } from "react-dom";
+import { fullTime } from "../../parts/clock.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
-
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
 
 // Printed only: who printed this copy, and when.
 export function Printed() {
@@ -16,7 +15,7 @@ export function Printed() {
   }, []);
   return (
     <p className="hidden px-5 text-xs text-faint print:block">
-      Printed by {user.name === "" ? user.email : `${user.name} (${user.email})`} on {exact.format(at)}.
+      Printed by {user.name === "" ? user.email : `${user.name} (${user.email})`} on {fullTime.format(at)}.
     </p>
   );
 }

@@ -48,11 +48,13 @@ function Elsewhere({ occurrence, decision, caseId }: Props & { decision: Decisio
     <Note>
       {names.length === 1 ? "This rule also fired, but counts" : "These rules also fired, but count"} in another case:{" "}
       {names.join(", ")}.{" "}
-      {decision.case_id !== undefined && decision.case_id !== caseId && (
-        <Link to="/cases/$caseId" params={{ caseId: decision.case_id }} className="text-accent hover:underline">
-          Show the other case
-        </Link>
-      )}
+      {(decision.cases ?? [])
+        .filter(({ case_id }) => case_id !== caseId)
+        .map(({ case_id: otherId, score }) => (
+          <Link key={otherId} to="/cases/$caseId" params={{ caseId: otherId }} className="mr-2 text-accent underline">
+            Show the other case (score {score})
+          </Link>
+        ))}
     </Note>
   );
 }

@@ -1,29 +1,28 @@
 import { unknownAccount, type Case, type ScoredActivity } from "@casehound/client";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ChevronDown, ChevronUp } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
 import { useKeys, type Binding } from "../../keys/keys.ts";
 import { Button, IconButton } from "../../parts/Button.tsx";
+import { zoneName } from "../../parts/clock.ts";
 import { wordsOf } from "../../parts/States.tsx";
 import { ScoreLine } from "../../timeline/ScoreLine.tsx";
 import { Timeline } from "../../timeline/Timeline.tsx";
 import { groupsOf, inOrder, isHarmless, isOccurrence, type CaseEvidence } from "../../timeline/grouping.ts";
 import { useHistories, type Whose } from "../../timeline/histories.ts";
+import { evidenceOf } from "./Evidence.tsx";
 import { Section } from "./Section.tsx";
 
 // The sessions of a case, event by event, below the line of their scores.
 export function WhatHappened({ found }: { found: Case }) {
   const { case_id: caseId, website_account_id: websiteAccountId } = found;
-  const histories = useHistories();
-  const sessions = useInfiniteQuery(histories.caseSessions(caseId));
-  const activities = useInfiniteQuery(histories.caseActivities(caseId));
+  const { sessions, activities, telling, own } = useCaseActivities(caseId);
   const [read, setRead] = useState<ReadonlyMap<string, ScoredActivity[]>>(new Map());
   const onRead = useCallback(
     (groupId: string, found: ScoredActivity[]) => setRead((known) => new Map(known).set(groupId, found)),
     [],
   );
-  const own = useMemo(() => (activities.data?.pages ?? []).flatMap((page) => page.activities).toReversed(), [activities.data]);
   const groups = useMemo(
     () =>
       groupsOf(
@@ -39,8 +38,8 @@ export function WhatHappened({ found }: { found: Case }) {
   const whose: Whose = { key: ["case", caseId], websiteAccountId, evidence };
   const { chosen, choose, step, count } = useEvidence(line, evidence);
 
-  const isPending = sessions.isPending || activities.isPending;
-  const error = activities.error ?? sessions.error;
+  const isPending = sessions.isPending || activities.isPending || telling.isPending;
+  const error = activities.error ?? sessions.error ?? telling.error;
   const lists = [sessions, activities].filter((list) => list.hasNextPage);
   const isEmpty = !isPending && !error && groups.length === 0;
   return (
@@ -51,7 +50,9 @@ export function WhatHappened({ found }: { found: Case }) {
           <p role="alert" className="mb-2 text-soft">
             What happened could not be loaded: {wordsOf(error)}
           </p>
-          <Button onClick={() => void Promise.all([sessions.refetch(), activities.refetch()])}>Try again</Button>
+          <Button onClick={() => void Promise.all([sessions, activities, telling].map((each) => each.refetch()))}>
+            Try again
+          </Button>
         </div>
       )}
       {isEmpty && <p className="p-4 text-soft">The activity has expired. Raw activity is deleted earlier than cases.</p>}
@@ -74,6 +75,7 @@ export function WhatHappened({ found }: { found: Case }) {
       )}
       {!isPending && groups.length > 0 && (
         <div className="border-t border-line">
+          <p className="px-4 pt-2 text-xs text-faint">Times are in {zoneName()}.</p>
           <Timeline groups={groups} whose={whose} chosen={chosen} onRead={onRead} />
         </div>
       )}
@@ -81,10 +83,29 @@ export function WhatHappened({ found }: { found: Case }) {
   );
 }
 
-function evidenceIn({ case_id: caseId, fraud_occurrences: occurrences }: Case): CaseEvidence {
+function useCaseActivities(caseId: string) {
+  const histories = useHistories();
+  const sessions = useInfiniteQuery(histories.caseSessions(caseId));
+  const activities = useInfiniteQuery(histories.caseActivities(caseId));
+  const telling = useQuery(histories.caseEvidence(caseId));
+  const own = useMemo(() => {
+    const read = (activities.data?.pages ?? []).flatMap((page) => page.activities);
+    const known = new Set(read.map(({ activity_id }) => activity_id));
+    const earlier = (telling.data?.activities ?? []).filter(({ activity_id }) => !known.has(activity_id));
+    return [...read, ...earlier].toReversed();
+  }, [activities.data, telling.data]);
+  return { sessions, activities, telling, own };
+}
+
+function evidenceIn(found: Case): CaseEvidence {
+  const all = evidenceOf(found);
+  const rulesIn = ({ explanation }: (typeof all)[number]) =>
+    new Set((explanation.model_behaviour ?? []).map(({ model_name }) => model_name));
   return {
-    caseId,
-    scores: new Map(Object.values(occurrences).map(({ prediction_id, risk_score }) => [prediction_id, risk_score])),
+    caseId: found.case_id,
+    strongest: all[0]?.prediction_id,
+    scores: new Map(all.map(({ prediction_id, risk_score }) => [prediction_id, risk_score])),
+    rules: new Map(all.map((each) => [each.prediction_id, rulesIn(each)])),
   };
 }
 

@@ -27,12 +27,12 @@ export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) 
     const isAbsent = account.error instanceof ProblemError && account.error.status === 404;
     return <p className="text-soft">{isAbsent ? "The account was erased." : wordsOf(account.error)}</p>;
   }
-  const { crm_account_id, last_session_updated_on: seen, updated_at, created_at } = account.data;
+  const { crm_account_id, last_session_updated_on: seen, first_activity_at: first, updated_at, created_at } = account.data;
   return (
     <div className="grid gap-3">
       <FlagSwitches account={account.data} />
       <p className="hidden print:block">{flagWords(account.data)}</p>
-      <dl className="grid grid-cols-[6.5rem_minmax(0,1fr)] gap-x-3 gap-y-1">
+      <dl className="grid grid-cols-[8.5rem_minmax(0,1fr)] gap-x-3 gap-y-1">
         <Fact name="Account">
           <AccountLink id={websiteAccountId} />
         </Fact>
@@ -40,11 +40,14 @@ export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) 
         <Fact name="Last session">
           {seen === undefined ? <span className="text-faint">none</span> : <Age at={seen} suffix=" ago" />}
         </Fact>
+        <Fact name="First active">
+          {first === undefined ? <span className="text-faint">not known</span> : <Age at={first} suffix=" ago" />}
+        </Fact>
+        <Fact name="In Casehound since">
+          <Moment at={created_at} />
+        </Fact>
         <Fact name="Changed">
           <Age at={updated_at} suffix=" ago" />
-        </Fact>
-        <Fact name="Created">
-          <Moment at={created_at} />
         </Fact>
       </dl>
     </div>

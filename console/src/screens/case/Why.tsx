@@ -3,8 +3,10 @@ import { useState } from "react";
 import { FraudLabel, actionWords } from "../../parts/Badges.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
+import { Id } from "../../parts/Id.tsx";
 import { accountsIn } from "../../parts/subject.ts";
 import { Age } from "../../parts/Time.tsx";
+import { visible } from "../../parts/visible.ts";
 import { Evidence, evidenceOf } from "./Evidence.tsx";
 import { PartOfAttack } from "./Members.tsx";
 import { WasRandomCheck } from "./RandomCheck.tsx";
@@ -23,7 +25,7 @@ export function Why({ found }: { found: Case }) {
     <Section title="Why" aside={<Advice action={recommended_action} />}>
       <p className="text-base [overflow-wrap:anywhere]">
         {members && <strong className="font-semibold">{accountsIn(members.count)} in all. </strong>}
-        {summary}
+        {visible(summary)}
       </p>
       <div className="mt-2 flex flex-wrap gap-x-4 gap-y-1 text-soft">
         {fraud_labels.map((label) => (
@@ -35,7 +37,7 @@ export function Why({ found }: { found: Case }) {
         <ul className="mt-3 list-disc space-y-0.5 pl-5 text-soft marker:text-faint">
           {shown.map((each) => (
             <li key={each} className="[overflow-wrap:anywhere]">
-              {each}
+              {visible(each)}
             </li>
           ))}
         </ul>
@@ -79,7 +81,14 @@ function ClaimedAccounts({ ids }: { ids: readonly string[] }) {
       <summary className="cursor-pointer font-medium">
         Accounts named by pages: {ids.length} <span className="font-normal text-faint">(claimed, not verified)</span>
       </summary>
-      <p className="mt-1 text-soft [overflow-wrap:anywhere]">{ids.join(", ")}</p>
+      <p className="mt-1 text-soft [overflow-wrap:anywhere]">
+        {ids.map((id, index) => (
+          <span key={id}>
+            {index > 0 && ", "}
+            <Id id={id} />
+          </span>
+        ))}
+      </p>
     </details>
   );
 }

@@ -11,26 +11,34 @@ import type { Disposition } from "../../changes/desk.ts";
 type Acts = {
   // A row of the queue has enough members.
   found: Pick<Case, "status" | "website_account_id"> | undefined;
+  // How many rows are selected. If any are, the keys act on them and never on the row in focus.
+  selected?: number;
   onClose: (first?: Disposition) => void;
   onUndo: () => void;
 };
 
 // The keys that act on the case in focus, in the queue and on the case screen.
-export function useCaseKeys({ found, onClose, onUndo }: Acts): Binding[] {
+export function useCaseKeys({ found, selected = 0, onClose, onUndo }: Acts): Binding[] {
   const { may, flags, queries } = useWorkspace();
   const cache = useQueryClient();
   return useMemo(() => {
-    const group = "The case in focus";
-    const mayClose = found?.status === "OPEN" && may("update:case");
+    const isMany = selected > 0;
+    const group = isMany ? "The selected cases" : "The case in focus";
+    const what = isMany ? "the selected cases" : "the case";
+    const mayClose = (isMany || found?.status === "OPEN") && may("update:case");
     const hasAccount = found !== undefined && found.website_account_id !== unknownAccount;
     const mayFlag = hasAccount && may("update:enduseraccount");
     const toggle = async (flag: (typeof flagNames)[number]) => {
+      if (isMany) {
+        toast({ kind: "note", words: "Flags are set one account at a time. Press Esc to clear the selection first." });
+        return;
+      }
       const account = await soon(cache.ensureQueryData(queries.account(found?.website_account_id ?? "")));
       if (account) await flags.toggle(account, flag);
       else toast({ kind: "problem", words: "The account could not be loaded." });
     };
     return [
-      { key: "c", name: "Close the case", group, run: () => onClose(), isOff: !mayClose },
+      { key: "c", name: `Close ${what}`, group, run: () => onClose(), isOff: !mayClose },
       ...dispositions.map((each, index) => ({
         key: String(index + 1),
         name: `Close as ${dispositionWords[each].toLowerCase()}`,
@@ -47,5 +55,5 @@ export function useCaseKeys({ found, onClose, onUndo }: Acts): Binding[] {
       })),
       { key: "z", name: "Undo the last change", group, run: onUndo },
     ];
-  }, [found, may, flags, queries, cache, onClose, onUndo]);
+  }, [found, selected, may, flags, queries, cache, onClose, onUndo]);
 }

@@ -25,7 +25,7 @@ export function NotAccepted() {
   if (counts.length === 0)
     return (
       <Empty title="Everything was accepted" icon={<CircleCheck size={20} aria-hidden />}>
-        Everything that browsers sent in the last {daysShown} days was accepted unchanged.
+        No browser events were rejected in the last {daysShown} days.
       </Empty>
     );
   const entries = read.data.pages.flatMap((page) => page.quarantine);

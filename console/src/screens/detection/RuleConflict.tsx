@@ -32,7 +32,7 @@ export function RuleConflict({ draft, now, onGoOn, onTheirs }: Props) {
           : " and keeps everything you wrote."}
       </p>
       <div className="mt-3 flex flex-wrap justify-end gap-2">
-        <Button onClick={onTheirs}>Discard my draft</Button>
+        <Button onClick={onTheirs}>Discard draft</Button>
         <Button look="primary" onClick={onGoOn}>
           Continue with my draft
         </Button>

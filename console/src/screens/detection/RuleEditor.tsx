@@ -50,7 +50,7 @@ export function RuleEditor({ rule, backtest, onBacktest, onDone }: Props) {
     <div className="h-full overflow-y-auto" onKeyDown={press}>
       <EditorHeader rule={rule}>
         <Button look="quiet" onClick={discard}>
-          {drafting.isTouched ? "Discard the draft" : "Cancel"}
+          {drafting.isTouched ? "Discard draft" : "Cancel"}
         </Button>
         <Button look="primary" onClick={submit} disabled={isBusy || conflict !== null || !drafting.isTouched}>
           <Save size={15} aria-hidden /> Save <Kbd>Ctrl ⏎</Kbd>

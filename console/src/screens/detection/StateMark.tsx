@@ -3,6 +3,7 @@ import { ChevronDown, CircleDot, CircleSlash, Ghost, Hourglass } from "lucide-re
 import type { ReactNode } from "react";
 import { Menu } from "../../parts/Menu.tsx";
 import type { RuleState } from "./address.ts";
+import { fullTime } from "../../parts/clock.ts";
 
 export const stateFacts: Record<RuleState, { name: string; meaning: string; look: string; icon: ReactNode }> = {
   on: {
@@ -40,7 +41,7 @@ export function StateMark({ state }: { state: RuleState }) {
 // Shown beside the state, because a rule that is on but paused does nothing.
 export function LimitedMark({ until }: { until: string | undefined }) {
   if (until === undefined) return null;
-  const meaning = `Its patterns take too long. It is paused until ${new Date(until).toLocaleTimeString()} and then resumes automatically.`;
+  const meaning = `Its patterns take too long. It is paused until ${fullTime.format(new Date(until))} and then resumes automatically.`;
   return (
     <span className={`${shape} bg-warn-soft text-warn`} title={meaning}>
       <Hourglass size={13} aria-hidden />

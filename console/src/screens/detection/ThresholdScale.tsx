@@ -44,11 +44,11 @@ export function ThresholdScale({ steps: wanted }: { steps: Steps }) {
         ))}
       </div>
       <p className="mt-1 text-soft">
-        Of {on.length}{" "}
+        {alone} of {on.length}{" "}
         <Link to="/detection" search={{ state: "on", sort: "weight" }} className="text-accent underline">
-          rules that are on
-        </Link>
-        , {alone} open a case on their own. The others need further evidence.
+          active rules
+        </Link>{" "}
+        can open a case on their own.
       </p>
     </div>
   );

@@ -1,11 +1,11 @@
 import type { ScoredActivity } from "@casehound/client";
 import { Link } from "@tanstack/react-router";
 import { Globe, Server } from "lucide-react";
+import { timeOfDay } from "../../parts/clock.ts";
 import { Score } from "../../parts/Score.tsx";
 import { AccountLink } from "../account/AccountLink.tsx";
 
 const shown = 8;
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
 export function LatestTable({ activities }: { activities: ScoredActivity[] }) {
   if (activities.length === 0)
@@ -46,7 +46,7 @@ function Row({ activity }: { activity: ScoredActivity }) {
   return (
     <tr className="border-b border-line last:border-0">
       <td className="py-1.5 pr-3 whitespace-nowrap text-soft">
-        <time dateTime={received_at}>{clock.format(new Date(received_at))}</time>
+        <time dateTime={received_at}>{timeOfDay.format(new Date(received_at))}</time>
       </td>
       <td className="py-1.5 pr-3">
         <span className="inline-flex items-center gap-1.5 text-soft">

@@ -37,7 +37,7 @@ export function WebhookDialog({ of, onClose, onMade, onChanged }: Props) {
         required
         defaultValue={of?.url}
         placeholder="https://crm.example/casehound"
-        hint="Messages are posted to this https address. Private addresses work only if the operator allows them."
+        hint="We'll POST events here. The address must use https. Private addresses work only if the operator allows them."
         data-first-focus=""
       />
       <fieldset className="grid gap-1">

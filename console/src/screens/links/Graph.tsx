@@ -1,5 +1,6 @@
 import type { LinkTable } from "@casehound/client";
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type RefObject } from "react";
+import { visible } from "../../parts/visible.ts";
 import { fit, layOut, nextNode, type Point } from "./layout.ts";
 import { Legend, NodeMark } from "./NodeMark.tsx";
 import { isFlagged, kindWords, type LinkNode } from "./rows.ts";
@@ -108,7 +109,8 @@ function Edges({ graph, points, current }: { graph: Props["graph"]; points: Map<
 
 // Drawn above all nodes, so no node covers a name.
 function Names({ nodes, points }: { nodes: LinkNode[]; points: Map<string, Point> }) {
-  return nodes.map(({ node_id: id, value }) => {
+  return nodes.map(({ node_id: id, value: raw }) => {
+    const value = visible(raw);
     const place = points.get(id);
     const short = value.length > nameCharactersMax ? `${value.slice(0, nameCharactersMax - 1)}…` : value;
     return (
@@ -141,9 +143,9 @@ function graphWords({ nodes }: Props["graph"]): string {
 
 function nodeWords(node: LinkNode, { edges }: Props["graph"]): string {
   const links = edges.filter(({ from, to }) => from === node.node_id || to === node.node_id).length;
-  if (node.kind !== "account") return `${kindWords[node.kind].one} ${node.value}, ${links} accounts`;
+  if (node.kind !== "account") return `${kindWords[node.kind].one} ${visible(node.value)}, ${links} accounts`;
   const risk = node.open_case ? `, open case of risk ${node.open_case.overall_risk_score}` : "";
-  return `Account ${node.value}${node.is_origin ? ", starting point" : ""}${risk}${isFlagged(node) ? ", flagged" : ""}, ${links} links`;
+  return `Account ${visible(node.value)}${node.is_origin ? ", selected account" : ""}${risk}${isFlagged(node) ? ", flagged" : ""}, ${links} links`;
 }
 
 function useSize(frame: RefObject<HTMLElement | null>): { width: number; height: number } {

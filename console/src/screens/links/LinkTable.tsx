@@ -2,9 +2,12 @@ import { Globe, MonitorSmartphone } from "lucide-react";
 import { Fragment, useEffect, type RefObject } from "react";
 import type { LinkKind } from "../../data/link-queries.ts";
 import { FlagMarks } from "../../parts/Badges.tsx";
+import { Id } from "../../parts/Id.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Age } from "../../parts/Time.tsx";
+import { visible } from "../../parts/visible.ts";
 import { AccountLink } from "../account/AccountLink.tsx";
+import { Trace } from "./Trace.tsx";
 import { accountsWords, highestScore, isFlagged, kindWords, type LinkNode, type LinkRow } from "./rows.ts";
 
 type Props = {
@@ -15,9 +18,12 @@ type Props = {
   onEnter: () => void;
 };
 
+// They depend on the width of the table and not of the window, because the pane takes up much of the window. A narrow table leaves
+// out the number of open cases. On a phone it shows only what is shared, by how many, and the highest risk.
 const columns =
-  "grid grid-cols-[minmax(9rem,1.2fr)_4.5rem_6.5rem_5.5rem_minmax(0,1.6fr)_4.5rem] items-center gap-x-5 px-4 max-xl:gap-x-3 max-xl:grid-cols-[minmax(8rem,1.2fr)_4.5rem_6rem_minmax(0,1.2fr)_4rem]";
-const wideOnly = "max-xl:hidden";
+  "grid grid-cols-[minmax(11rem,1.5fr)_4.5rem_6.5rem_5.5rem_minmax(0,1.4fr)_4.5rem_4.5rem] items-center gap-x-5 px-4 @max-[62rem]:grid-cols-[minmax(9rem,1.5fr)_3.75rem_6rem_minmax(0,1fr)_4rem_4rem] @max-[62rem]:gap-x-3 @max-[38rem]:grid-cols-[minmax(0,1fr)_3.75rem_6rem]";
+const wideOnly = "@max-[62rem]:hidden";
+const notOnPhone = "@max-[38rem]:hidden";
 const namesMax = 4;
 
 export function KindIcon({ kind, size = 14 }: { kind: LinkKind; size?: number }) {
@@ -34,11 +40,11 @@ export function LinkTableGrid({ rows, focusedId, grid, onFocus, onEnter }: Props
     <div
       ref={grid}
       role="grid"
-      aria-label="What accounts share, rarest first"
+      aria-label="What accounts share, most suspicious first"
       aria-rowcount={rows.length + 1}
       aria-activedescendant={isRow ? `link-${focusedId}` : undefined}
       tabIndex={0}
-      className="min-h-0 min-w-0 flex-1 overflow-y-auto outline-offset-[-2px]"
+      className="@container min-h-0 min-w-0 flex-1 overflow-y-auto outline-offset-[-2px]"
     >
       <div
         role="row"
@@ -53,8 +59,13 @@ export function LinkTableGrid({ rows, focusedId, grid, onFocus, onEnter }: Props
         <span role="columnheader" className={wideOnly}>
           Open cases
         </span>
-        <span role="columnheader">Shared by</span>
-        <span role="columnheader" className="text-right">
+        <span role="columnheader" className={notOnPhone}>
+          Shared by
+        </span>
+        <span role="columnheader" className={`text-right ${notOnPhone}`}>
+          First seen
+        </span>
+        <span role="columnheader" className={`text-right ${notOnPhone}`}>
           Last seen
         </span>
       </div>
@@ -87,11 +98,16 @@ function Row({ row, index, isFocused, onFocus, onEnter }: RowProps) {
       data-focused={isFocused}
       onClick={onFocus}
       onDoubleClick={onEnter}
-      className={`${columns} relative h-10 scroll-mt-8 border-b border-line before:absolute before:inset-y-0 before:left-0 before:w-[3px] ${look}`}
+      className={`${columns} relative min-h-10 scroll-mt-8 py-1 border-b border-line before:absolute before:inset-y-0 before:left-0 before:w-[3px] ${look}`}
     >
-      <span role="gridcell" className="flex min-w-0 items-center gap-2" title={row.value}>
+      <span role="gridcell" className="flex min-w-0 items-center gap-2" title={visible(row.value)}>
         <KindIcon kind={row.kind} />
-        <span className="truncate font-mono text-xs">{row.value}</span>
+        <span className="grid min-w-0">
+          <span className="truncate font-mono text-xs">
+            <Id id={row.value} />
+          </span>
+          <Trace link={row} />
+        </span>
       </span>
       <span role="gridcell" className="text-right font-medium">
         {accountsWords(row.accounts)}
@@ -101,10 +117,13 @@ function Row({ row, index, isFocused, onFocus, onEnter }: RowProps) {
         {open}
         {row.isPartial && open > 0 && <span className="text-soft"> or more</span>}
       </span>
-      <span role="gridcell" className="min-w-0">
+      <span role="gridcell" className={`min-w-0 ${notOnPhone}`}>
         <Names row={row} />
       </span>
-      <span role="gridcell" className="text-right text-soft">
+      <span role="gridcell" className={`text-right text-soft ${notOnPhone}`}>
+        <Age at={row.first_seen} />
+      </span>
+      <span role="gridcell" className={`text-right text-soft ${notOnPhone}`}>
         <Age at={row.last_seen} />
       </span>
     </div>

@@ -72,11 +72,11 @@ function LinksView({ table, search, input }: LinksProps & { table: LinkTable }) 
     <>
       {table.is_cut && (
         <p role="status" className="border-b border-line bg-warn-soft px-4 py-1.5 text-xs text-warn">
-          Not everything is shown: at most the 100 rarest devices and addresses, 20 accounts of each, and 200 nodes in the graph.
-          The pane on the right lists all accounts of the selected one.
+          Not everything is shown: at most the 100 most suspicious devices and addresses, 20 accounts of each, and 200 nodes in
+          the graph. The pane on the right lists all accounts of the selected one.
         </p>
       )}
-      <div className="flex min-h-0 flex-1">
+      <div className="flex min-h-0 flex-1 max-lg:flex-col">
         {isGraph ? (
           <Suspense
             fallback={

@@ -48,7 +48,7 @@ export function Legend() {
       className="flex flex-wrap items-center gap-x-5 gap-y-1 border-t border-line bg-surface px-4 py-1.5 text-xs text-soft"
     >
       <Sign node={{ ...sample, kind: "account" }}>Account</Sign>
-      <Sign node={{ ...sample, kind: "account", is_origin: true }}>starting point</Sign>
+      <Sign node={{ ...sample, kind: "account", is_origin: true }}>selected account</Sign>
       <Sign node={{ ...sample, kind: "account", open_case: someCase }}>with an open case, and its risk</Sign>
       <Sign node={{ ...sample, kind: "account", flags: blocked }}>flagged</Sign>
       <Sign node={{ ...sample, kind: "device" }}>Device</Sign>

@@ -5,14 +5,17 @@ import { ListFilter, UserRound, Waypoints } from "lucide-react";
 import { useMemo, type ReactNode, type RefObject } from "react";
 import { linkQueriesOf } from "../../data/link-queries.ts";
 import { FlagMarks } from "../../parts/Badges.tsx";
+import { Id } from "../../parts/Id.tsx";
 import { ListFoot } from "../../parts/ListFoot.tsx";
 import { CaseLabel } from "../../parts/RandomCheck.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Loading } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
+import { visible } from "../../parts/visible.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { AccountLink } from "../account/AccountLink.tsx";
 import { KindIcon } from "./LinkTable.tsx";
+import { Trace } from "./Trace.tsx";
 import { accountsWords, kindWords, type LinkNode, type LinkRow } from "./rows.ts";
 
 type Props = {
@@ -31,7 +34,7 @@ export function Pane({ table, rows, focusedId, pane, onFocus }: Props) {
     <aside
       ref={pane}
       aria-label="Item in focus"
-      className="flex w-[25rem] shrink-0 flex-col border-l border-line bg-surface max-xl:w-[19rem]"
+      className="flex w-[25rem] shrink-0 flex-col border-l border-line bg-surface max-[85rem]:w-[19rem] max-lg:h-1/2 max-lg:w-full max-lg:border-t max-lg:border-l-0"
     >
       {row && <SharedPane key={row.id} row={row} />}
       {!row && node && (
@@ -41,13 +44,18 @@ export function Pane({ table, rows, focusedId, pane, onFocus }: Props) {
   );
 }
 
-function PaneHead({ icon, title, children }: { icon: ReactNode; title: string; children: ReactNode }) {
+type HeadProps = { icon: ReactNode; title: string; trace?: ReactNode; children: ReactNode };
+
+function PaneHead({ icon, title, trace, children }: HeadProps) {
   return (
     <header className="border-b border-line px-4 py-3">
       <h2 className="flex items-start gap-2 font-medium">
         <span className="mt-0.5">{icon}</span>
-        <span className="min-w-0 [overflow-wrap:anywhere]">{title}</span>
+        <span className="min-w-0 [overflow-wrap:anywhere]">
+          <Id id={title} />
+        </span>
       </h2>
+      {trace}
       <p className="mt-0.5 text-xs text-soft">{children}</p>
     </header>
   );
@@ -61,7 +69,7 @@ function SharedPane({ row }: { row: LinkRow }) {
   const accounts = (list.data?.pages ?? []).flatMap((page) => page.accounts);
   return (
     <>
-      <PaneHead icon={<KindIcon kind={row.kind} size={15} />} title={row.value}>
+      <PaneHead icon={<KindIcon kind={row.kind} size={15} />} title={row.value} trace={<Trace link={row} />}>
         {kindWords[row.kind].one} of {accountsWords(row.accounts)} accounts · first seen <Age at={row.first_seen} suffix=" ago" />{" "}
         · last <Age at={row.last_seen} suffix=" ago" />
       </PaneHead>
@@ -93,14 +101,14 @@ function AccountFacts({ account, isOrigin }: { account: Shown; isOrigin: boolean
       <div className="flex items-center gap-2">
         <AccountLink id={id} look="truncate font-medium" />
         {isOrigin && (
-          <span className="shrink-0 rounded bg-accent-soft px-1.5 text-xs font-medium text-accent">starting point</span>
+          <span className="shrink-0 rounded bg-accent-soft px-1.5 text-xs font-medium text-accent">selected account</span>
         )}
         <span className="flex-1" />
         <Link
           to="/links"
           search={{ account: id }}
           className={smallLink}
-          aria-label={`Links around ${id}`}
+          aria-label={`Links around ${visible(id)}`}
           title="Links around it"
         >
           <Waypoints size={14} aria-hidden />
@@ -109,7 +117,7 @@ function AccountFacts({ account, isOrigin }: { account: Shown; isOrigin: boolean
           to="/"
           search={{ account: id, status: "all" }}
           className={`${smallLink} -ml-1`}
-          aria-label={`Cases of ${id}`}
+          aria-label={`Cases of ${visible(id)}`}
           title="Its cases"
         >
           <ListFilter size={14} aria-hidden />
@@ -166,7 +174,9 @@ function AccountPane({ node, rows, onFocus }: { node: LinkNode; rows: LinkRow[];
                 className="flex w-full items-center gap-2 border-b border-line px-4 py-2 text-left hover:bg-hover"
               >
                 <KindIcon kind={row.kind} />
-                <span className="min-w-0 flex-1 truncate font-mono text-xs">{row.value}</span>
+                <span className="min-w-0 flex-1 truncate font-mono text-xs">
+                  <Id id={row.value} />
+                </span>
                 <span className="text-xs text-soft">{accountsWords(row.accounts)} accounts</span>
               </button>
             </li>

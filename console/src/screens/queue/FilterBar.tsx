@@ -2,14 +2,18 @@ import { ListFilter, ArrowDownWideNarrow, X } from "lucide-react";
 import type { RefObject } from "react";
 import { AccountSearch } from "../../parts/AccountSearch.tsx";
 import { Button } from "../../parts/Button.tsx";
+import { Id } from "../../parts/Id.tsx";
 import { Menu } from "../../parts/Menu.tsx";
+import { visible } from "../../parts/visible.ts";
+import { useWorkspace } from "../../session/workspace.tsx";
 import { chipsOf, filterChoices, isChosen } from "./filters.ts";
 import { rangeChips } from "./range.ts";
 import { sorts, sortWords, type QueueFilter } from "./search.ts";
 
 type Props = { filter: QueueFilter; onFilter: (next: QueueFilter) => void; input: RefObject<HTMLInputElement | null> };
 
-const chipLook = "inline-flex h-7 items-center gap-1 rounded-full border border-line bg-surface pr-1 pl-2.5 text-xs font-medium";
+const chipLook =
+  "inline-flex h-7 max-w-full min-w-0 items-center gap-1 rounded-full border border-line bg-surface pr-1 pl-2.5 text-xs font-medium";
 
 // Shows a chip for every filter, including the default one, so nothing is filtered silently.
 export function FilterBar({ filter, onFilter, input }: Props) {
@@ -23,11 +27,13 @@ export function FilterBar({ filter, onFilter, input }: Props) {
       <FilterMenu filter={filter} put={put} />
       {chips.map(({ name, drop }) => (
         <span key={name} className={chipLook}>
-          {name}
+          <span className="max-w-72 truncate" title={visible(name)}>
+            <Id id={name} />
+          </span>
           <button
             type="button"
-            aria-label={`Remove the filter ${name}`}
-            className="grid size-5 place-items-center rounded-full text-faint hover:bg-hover hover:text-ink"
+            aria-label={`Remove the filter ${visible(name)}`}
+            className="grid size-5 shrink-0 place-items-center rounded-full text-faint hover:bg-hover hover:text-ink"
             onClick={() => put(drop)}
           >
             <X size={12} aria-hidden />
@@ -71,6 +77,9 @@ function SortMenu({ filter, put }: { filter: QueueFilter; put: Put }) {
 }
 
 function FilterMenu({ filter, put }: { filter: QueueFilter; put: Put }) {
+  const { user } = useWorkspace().session;
+  const me = { closer: `${user.name} <${user.email}>`, status: "closed" as const };
+  const ownChoice = { title: "Closed by", items: [{ name: "Me", put: me }] };
   return (
     <Menu
       name="Filter"
@@ -80,7 +89,7 @@ function FilterMenu({ filter, put }: { filter: QueueFilter; put: Put }) {
           Filter
         </Button>
       }
-      groups={filterChoices.map(({ title, items }) => ({
+      groups={[...filterChoices, ownChoice].map(({ title, items }) => ({
         title,
         items: items.map((item) => ({ name: item.name, isChosen: isChosen(filter, item.put), run: () => put(item.put) })),
       }))}

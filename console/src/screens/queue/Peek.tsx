@@ -1,5 +1,6 @@
 import type { Case, CaseMembers } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Maximize2, RotateCcw } from "lucide-react";
 import { Actor } from "../../parts/Actor.tsx";
 import { FraudLabel, StatusBadge, dispositionWords, hasOwnReason } from "../../parts/Badges.tsx";
@@ -8,6 +9,7 @@ import { RandomCheckMark, isRandomCheck } from "../../parts/RandomCheck.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
+import { visible } from "../../parts/visible.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { accountsIn, memberWords, subjectName } from "../../parts/subject.ts";
 import { AccountLink } from "../account/AccountLink.tsx";
@@ -19,10 +21,17 @@ import { Waterfall } from "../case/Waterfall.tsx";
 import { AccountCard } from "../case/Who.tsx";
 import { Advice } from "../case/Why.tsx";
 
-type Props = { caseId: string; onOpen: () => void; onClose: (seen: Case) => void; onReopen: (closed: Case) => void };
+type Props = {
+  caseId: string;
+  // How many rows are selected. Then the keys close those, and not the case in the pane.
+  selected: number;
+  onOpen: () => void;
+  onClose: (seen: Case) => void;
+  onReopen: (closed: Case) => void;
+};
 
 // Shows enough of the focused case to decide an easy one without leaving the list. On a narrow screen it is below the list.
-export function Peek({ caseId, onOpen, onClose, onReopen }: Props) {
+export function Peek({ caseId, selected, onOpen, onClose, onReopen }: Props) {
   const { queries, may } = useWorkspace();
   const read = useQuery(queries.case(caseId));
   return (
@@ -30,18 +39,26 @@ export function Peek({ caseId, onOpen, onClose, onReopen }: Props) {
       aria-label="The case in focus"
       className="flex w-[22rem] shrink-0 flex-col border-l border-line bg-surface max-[85rem]:w-[18.5rem] max-lg:h-2/5 max-lg:w-full max-lg:border-t max-lg:border-l-0"
     >
+      <div role="status">
+        {selected > 0 && (
+          <p className="border-b border-line bg-accent-soft px-4 py-2 text-accent">
+            {casesWords(selected)} selected. <Kbd>C</Kbd> <Kbd>1</Kbd> <Kbd>2</Kbd> <Kbd>3</Kbd> close{" "}
+            {selected === 1 ? "it" : "all of them"}, <Kbd>Esc</Kbd> clears the selection.
+          </p>
+        )}
+      </div>
       {read.isPending && <Loading lines={9} name="Loading the case" />}
       {read.isLoadingError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
       {read.data && (
         <>
           <PeekBody found={read.data} />
           <footer className="flex gap-2 border-t border-line p-3">
-            {read.data.status === "OPEN" && may("update:case") && (
+            {selected === 0 && read.data.status === "OPEN" && may("update:case") && (
               <Button look="primary" className="flex-1" onClick={() => onClose(read.data)}>
                 Close the case <Kbd>C</Kbd>
               </Button>
             )}
-            {read.data.status === "CLOSED" && may("update:case") && (
+            {selected === 0 && read.data.status === "CLOSED" && may("update:case") && (
               <Button className="flex-1" onClick={() => onReopen(read.data)}>
                 <RotateCcw size={14} aria-hidden /> Reopen
               </Button>
@@ -73,7 +90,9 @@ function PeekBody({ found }: { found: Case }) {
       <div>
         <div className="flex items-center gap-2 text-base">
           {found.details.subject ? (
-            <span className="truncate font-medium">{subjectName(found.website_account_id, found.details.subject)}</span>
+            <span className="truncate font-medium">
+              <bdi>{subjectName(found.website_account_id, found.details.subject)}</bdi>
+            </span>
           ) : (
             <AccountLink id={found.website_account_id} look="truncate font-medium" />
           )}
@@ -82,13 +101,7 @@ function PeekBody({ found }: { found: Case }) {
         <p className="text-xs text-faint">
           Opened <Age at={found.created_at} suffix=" ago" /> · version {found.case_version}
         </p>
-        {found.status === "CLOSED" && (
-          <p className="mt-2 rounded-md bg-sunken px-2.5 py-1.5 text-soft">
-            Closed by <Actor actor={state.changed_by} />
-            {state.disposition && ` as ${dispositionWords[state.disposition].toLowerCase()}`}
-            {hasOwnReason(state) && `: ${state.reason}`}
-          </p>
-        )}
+        {found.status === "CLOSED" && <ClosedNote state={state} />}
       </div>
       <div className="grid gap-2">
         <div className="flex flex-wrap items-center justify-between gap-x-2">
@@ -96,7 +109,7 @@ function PeekBody({ found }: { found: Case }) {
           {isCheck ? <RandomCheckMark /> : <FraudLabel label={details.primary_fraud_label} />}
         </div>
         <ScoreFacts found={found} />
-        {isCheck ? <RandomCheckWords /> : <p className="[overflow-wrap:anywhere]">{details.summary}</p>}
+        {isCheck ? <RandomCheckWords /> : <p className="[overflow-wrap:anywhere]">{visible(details.summary)}</p>}
         {!isCheck && <Advice action={details.recommended_action} />}
       </div>
       {strongest && !isCheck && (
@@ -123,6 +136,20 @@ function PeekBody({ found }: { found: Case }) {
   );
 }
 
+function ClosedNote({ state }: { state: Case["current_state"] }) {
+  const { changed_at, changed_by, disposition, reason } = state;
+  return (
+    <p className="mt-2 rounded-md bg-sunken px-2.5 py-1.5 text-soft">
+      Closed <Age at={changed_at} suffix=" ago" /> by <Actor actor={changed_by} />
+      {disposition && ` as ${dispositionWords[disposition].toLowerCase()}`}
+      {hasOwnReason(state) ? `: ${reason}` : "."}{" "}
+      <Link to="/" search={{ status: "closed", closer: changed_by, sort: "changed" }} className="text-accent underline">
+        Show all by this closer
+      </Link>
+    </p>
+  );
+}
+
 const membersShown = 5;
 
 // The accounts of an attack. Entered accounts come first.
@@ -144,4 +171,8 @@ function PeekMembers({ members }: { members: CaseMembers }) {
       {members.count > shown.length && <p className="text-xs text-faint">The case lists all {accountsIn(members.count)}.</p>}
     </>
   );
+}
+
+function casesWords(count: number): string {
+  return count === 1 ? "1 case is" : `${count} cases are`;
 }

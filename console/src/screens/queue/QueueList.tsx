@@ -30,6 +30,7 @@ export function QueueList({ filter, input }: Props) {
   const grid = useRef<HTMLDivElement>(null);
   useQueueKeys({
     found: rows.find((row) => row.case_id === focusedId),
+    selected: chosen.size,
     onMove: move,
     onOpen: () => focusedId !== null && open(focusedId),
     onChoose: () => focusedId !== null && choose(focusedId),
@@ -64,26 +65,30 @@ export function QueueList({ filter, input }: Props) {
         )}
         <ReadOn list={list} />
         <Footer
-          words={`${rows.length}${list.hasNextPage ? "+" : ""} ${rows.length === 1 ? "case" : "cases"}`}
+          words={countWords(rows.length, list.hasNextPage)}
           fresh={queue.fresh}
           chosen={chosen.size}
           onReload={() => void reload()}
           onNone={chooseNone}
-          onBulk={openBulk}
+          onBulk={() => openBulk()}
         />
       </div>
       {focusedId !== null && (
         <Peek
-          caseId={focusedId}
+          {...{ caseId: focusedId, selected: chosen.size }}
           onOpen={() => open(focusedId)}
           onClose={(seen) => closing.open(seen)}
           onReopen={closing.reopen}
         />
       )}
       {closing.element}
-      {bulk && <BulkDialog rows={bulk} onOutcomes={work.takeOutcomes} onClose={work.endBulk} />}
+      {bulk && <BulkDialog {...bulk} onOutcomes={work.takeOutcomes} onClose={work.endBulk} />}
     </div>
   );
+}
+
+function countWords(shown: number, hasMore: boolean): string {
+  return hasMore ? `First ${shown} cases` : `${shown} ${shown === 1 ? "case" : "cases"}`;
 }
 
 // The rows stay. The message below them says that the list is incomplete or out of date.

@@ -9,7 +9,9 @@ import { CaseLabel } from "../../parts/RandomCheck.tsx";
 import { accountsIn, subjectCaseName, subjectName } from "../../parts/subject.ts";
 import { Score } from "../../parts/Score.tsx";
 import { Age } from "../../parts/Time.tsx";
+import { visible } from "../../parts/visible.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
+import { Closing } from "./Closing.tsx";
 import { evidenceMeaning } from "./search.ts";
 
 const rowHeight = 40;
@@ -209,11 +211,12 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
           </span>
         )}
         {digest?.has_new_evidence && <NewEvidence />}
-        <span className="line-clamp-2 text-xs leading-4 @max-[34rem]:line-clamp-1" title={digest?.summary}>
+        <span className="line-clamp-2 text-xs leading-4 @max-[34rem]:line-clamp-1" title={visible(digest?.summary ?? "")}>
+          {digest?.closed && <Closing closed={digest.closed} />}
           {digest?.members !== undefined && (
             <strong className="font-medium text-ink tabular-nums">{accountsIn(digest.members)} in all. </strong>
           )}
-          {isError ? "What happened could not be loaded." : digest?.summary}
+          {isError ? "What happened could not be loaded." : visible(digest?.summary ?? "")}
         </span>
       </span>
       <span role="gridcell" className={`text-right tabular-nums ${onlyIfWide} ${digest?.linked_cases ? "" : "text-faint"}`}>
@@ -259,12 +262,12 @@ function AccountName({ id, subject }: { id: string; subject: CaseSubject | undef
   if (id === unknownAccount)
     return (
       <span className="truncate text-faint italic" title={name}>
-        {name}
+        <bdi>{name}</bdi>
       </span>
     );
   return (
-    <span className="truncate font-medium" title={id}>
-      {id}
+    <span className="truncate font-medium" title={name}>
+      <bdi>{name}</bdi>
     </span>
   );
 }

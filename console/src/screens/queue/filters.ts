@@ -1,6 +1,8 @@
-import { hasNewEvidence, labels, unknownAccount, type Case } from "@casehound/client";
+import { dispositions, hasNewEvidence, labels, unknownAccount, type Case } from "@casehound/client";
 import type { CaseQuery } from "../../data/queries.ts";
 import { accountName } from "../../parts/account-name.ts";
+import { dispositionWords } from "../../parts/Badges.tsx";
+import { visible } from "../../parts/visible.ts";
 
 const statuses = ["open", "closed", "all"] as const;
 const periods = ["1h", "24h", "7d"] as const;
@@ -14,6 +16,8 @@ export type Narrowing = {
   account?: string;
   blocked?: boolean;
   evidence?: boolean;
+  outcome?: (typeof dispositions)[number];
+  closer?: string;
   changed?: (typeof periods)[number];
 };
 
@@ -91,7 +95,10 @@ const filters: { [name in keyof Narrowing]-?: Filter<NonNullable<Narrowing[name]
     isMet: ({ website_account_id: id }, account) => id === account,
     chip: ({ account }) => {
       if (account === undefined) return null;
-      return { name: account === unknownAccount ? accountName(account) : `Account ${account}`, drop: { account: undefined } };
+      return {
+        name: account === unknownAccount ? accountName(account) : `Account ${visible(account)}`,
+        drop: { account: undefined },
+      };
     },
   },
   blocked: {
@@ -116,8 +123,24 @@ const filters: { [name in keyof Narrowing]-?: Filter<NonNullable<Narrowing[name]
       evidence === undefined ? null : { name: evidence ? "New evidence" : "No new evidence", drop: { evidence: undefined } },
     choices: {
       title: "Evidence",
-      items: [{ name: "New since a person last changed the case, or since it was opened", put: { evidence: true } }],
+      items: [{ name: "New evidence since last review", put: { evidence: true } }],
     },
+  },
+  outcome: {
+    read: (raw) => oneOf(dispositions, raw),
+    toQuery: (disposition) => ({ disposition }),
+    isMet: ({ status, current_state }, outcome) => status === "CLOSED" && current_state.disposition === outcome,
+    chip: ({ outcome }) => (outcome === undefined ? null : { name: dispositionWords[outcome], drop: { outcome: undefined } }),
+    choices: {
+      title: "Closed as",
+      items: dispositions.map((outcome) => ({ name: dispositionWords[outcome], put: { outcome, status: "closed" } })),
+    },
+  },
+  closer: {
+    read: (raw) => (typeof raw === "string" && raw !== "" ? raw : undefined),
+    toQuery: (closer) => ({ closed_by: closer }),
+    isMet: ({ status, current_state }, closer) => status === "CLOSED" && current_state.changed_by === closer,
+    chip: ({ closer }) => (closer === undefined ? null : { name: `Closed by ${visible(closer)}`, drop: { closer: undefined } }),
   },
   changed: {
     read: (raw) => oneOf(periods, raw),

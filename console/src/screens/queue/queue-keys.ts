@@ -6,6 +6,7 @@ import { useCaseKeys } from "../case/actions.ts";
 
 type Acts = {
   found: CaseListItem | undefined;
+  selected: number;
   onMove: (step: number) => void;
   onOpen: () => void;
   onChoose: () => void;
@@ -39,5 +40,5 @@ export function useQueueKeys(acts: Acts): void {
     () => ({ onClose: (first?: Disposition) => latest.current.onClose(first), onUndo: () => latest.current.onUndo() }),
     [],
   );
-  useKeys(useCaseKeys({ found: acts.found, ...stable }));
+  useKeys(useCaseKeys({ found: acts.found, selected: acts.selected, ...stable }));
 }

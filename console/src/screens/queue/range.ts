@@ -1,4 +1,5 @@
 import type { CaseQuery } from "../../data/queries.ts";
+import { fullTime } from "../../parts/clock.ts";
 
 // The bounds for when a case was opened and last changed, as the overview links to them. Each is a UTC day or a time. The lower
 // bound is inclusive and the upper one exclusive.
@@ -66,10 +67,9 @@ export function rangeChips({ opened_from, opened_to, changed_from, changed_to }:
 
 const dayMs = 24 * 3_600_000;
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
-const time = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 function boundWords(bound: string): string {
-  return dayPattern.test(bound) ? day.format(Date.parse(bound)) : time.format(Date.parse(bound));
+  return dayPattern.test(bound) ? day.format(Date.parse(bound)) : fullTime.format(Date.parse(bound));
 }
 
 function rangeWords(from: string | undefined, to: string | undefined): string {

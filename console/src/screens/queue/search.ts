@@ -42,7 +42,7 @@ export function toRow(found: Case): CaseListItem {
   return Object.fromEntries(caseListMembers.map((name) => [name, members[name]])) as CaseListItem;
 }
 
-export const evidenceMeaning = "New evidence since a person last changed the case, or since it was opened";
+export const evidenceMeaning = "New evidence since last review";
 
 type View = {
   name: string;

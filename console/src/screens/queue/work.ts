@@ -30,7 +30,7 @@ export function useQueueWork({ filter, queue, focusedId, focus, move }: QueueWor
   const { chosen, setChosen, ...choosing } = useChosen(rows);
   const [unsaved, setUnsaved] = useState<ReadonlySet<string>>(new Set());
   // The cases selected when the dialog opened. Its results must survive a change of the selection.
-  const [bulk, setBulk] = useState<CaseListItem[] | null>(null);
+  const [bulk, setBulk] = useState<{ rows: CaseListItem[]; first: Disposition | null } | null>(null);
   const done = useRef<ReadonlyMap<string, BulkOutcome>>(new Map());
   const focusNow = useRef(focusedId);
   useEffect(() => {
@@ -55,13 +55,13 @@ export function useQueueWork({ filter, queue, focusedId, focus, move }: QueueWor
     },
   });
 
-  const openBulk = () =>
-    setBulk(
-      rows.flatMap((row) => {
-        const case_version = chosen.get(row.case_id);
-        return case_version === undefined ? [] : [{ ...row, case_version }];
-      }),
-    );
+  const openBulk = (first: Disposition | null = null) => {
+    const selected = rows.flatMap((row) => {
+      const case_version = chosen.get(row.case_id);
+      return case_version === undefined ? [] : [{ ...row, case_version }];
+    });
+    setBulk({ rows: selected, first });
+  };
   // A key may be faster than the peek pane, so wait briefly for the case. Never open the dialog later, on top of whatever the
   // person is doing by then.
   const openClosing = async (caseId: string, first?: Disposition) => {
@@ -71,7 +71,7 @@ export function useQueueWork({ filter, queue, focusedId, focus, move }: QueueWor
     else toast({ kind: "problem", words: "The case could not be loaded." });
   };
   const close = (first?: Disposition) => {
-    if (chosen.size > 0 && first === undefined) openBulk();
+    if (chosen.size > 0) openBulk(first);
     else if (focusedId !== null) void openClosing(focusedId, first);
   };
   const takeOutcomes = (outcomes: ReadonlyMap<string, BulkOutcome>) => {
@@ -82,7 +82,7 @@ export function useQueueWork({ filter, queue, focusedId, focus, move }: QueueWor
   };
   // Offer the undo after the dialog is closed, because nothing behind an open dialog can be pressed.
   const endBulk = () => {
-    const closed = (bulk ?? []).flatMap((row) => {
+    const closed = (bulk?.rows ?? []).flatMap((row) => {
       const outcome = done.current.get(row.case_id);
       return outcome?.kind === "closed" ? [{ ...row, case_version: outcome.case_version }] : [];
     });

@@ -108,10 +108,10 @@ function LinkForm({ token, facts }: { token: string; facts: LinkFacts }) {
         autoFocus={purpose === "password-reset"}
         hint={`At least ${passwordLengthMin} characters. Several unrelated words make a good password.`}
       />
-      <Field name="again" type="password" label="Repeat the password" autoComplete="new-password" required />
+      <Field name="again" type="password" label="Confirm password" autoComplete="new-password" required />
       {problem !== null && <Alert>{problem}</Alert>}
       <Button type="submit" look="primary" className="h-9" disabled={isBusy}>
-        {isBusy ? "Saving…" : "Set the password and sign in"}
+        {isBusy ? "Saving…" : purpose === "password-reset" ? "Set new password" : "Create account"}
       </Button>
     </form>
   );

@@ -25,6 +25,10 @@ export function SignInScreen({ onSignedIn, problem }: Props) {
         </div>
       )}
       <SignInForm onSignedIn={onSignedIn} />
+      <p className="mt-5 border-t border-line pt-4 text-xs text-soft">
+        No account yet? Ask an admin for an invitation. In a new installation, open the link that Casehound printed when it
+        started. To print it again, run <code className="font-mono">./casehound link</code>.
+      </p>
     </Front>
   );
 }
