@@ -14,6 +14,7 @@ export function factsSource(): string {
   const webhookTypes = wordsOf("webhook");
   const eventDeeds = wordsOf("deed");
   const eventTypes = eventFacts.map(([type]) => type);
+  const versionlessEvents = eventFacts.flatMap(([type, { leavesVersion }]) => (leavesVersion ? [type] : []));
   const caseListMembers = Object.keys(CaseListItem.properties);
   const facts = {
     labels,
@@ -26,6 +27,7 @@ export function factsSource(): string {
     eventTypes,
     webhookTypes,
     eventDeeds,
+    versionlessEvents,
     caseListMembers,
     stabilityMax,
     listTypes,
@@ -41,6 +43,8 @@ ${lines.join("\n")}
 export type Role = (typeof roles)[number];
 
 ${copied("case-digest.ts", "hasNewEvidence")}
+
+${copied("user.ts", "actorOf")}
 `;
 }
 

@@ -13,6 +13,12 @@ export abstract class OperationMethods {
   updateCase(case_id: string, body: Body<"updateCase">, options: CallOptions = {}): Answer<"updateCase"> { return this.call("updateCase", { params: { case_id }, body, ...options }); }
   /** Close many cases. POST /cases/close, scope update:case. */
   closeCases(body: Body<"closeCases">, options: CallOptions = {}): Answer<"closeCases"> { return this.call("closeCases", { body, ...options }); }
+  /** Read who works on a case. GET /cases/{case_id}/claim, scope read:case. */
+  getCaseClaim(case_id: string, options: CallOptions = {}): Answer<"getCaseClaim"> { return this.call("getCaseClaim", { params: { case_id }, ...options }); }
+  /** Claim a case. PUT /cases/{case_id}/claim, scope update:case. */
+  claimCase(case_id: string, body: Body<"claimCase">, options: CallOptions = {}): Answer<"claimCase"> { return this.call("claimCase", { params: { case_id }, body, ...options }); }
+  /** Release a case. DELETE /cases/{case_id}/claim, scope update:case. */
+  releaseCase(case_id: string, options: CallOptions = {}): Answer<"releaseCase"> { return this.call("releaseCase", { params: { case_id }, ...options }); }
   /** List snoozes. GET /snoozes, scope read:cases. */
   listSnoozes(query: Query<"listSnoozes"> = {}, options: CallOptions = {}): Answer<"listSnoozes"> { return this.call("listSnoozes", { query, ...options }); }
   /** End a snooze. DELETE /snoozes/{snooze_id}, scope update:case. */

@@ -157,6 +157,7 @@ async function expectSame(url: string): Promise<void> {
   // The few tables that this scenario leaves empty.
   expect(empty.map(([name]) => name).toSorted()).toEqual([
     "assessments",
+    "case_leases",
     "history",
     "imports",
     "issuer_state",

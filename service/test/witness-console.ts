@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { saveClaim } from "../src/db/leases.ts";
 import { insertDecided, makeTraces } from "./decided.ts";
 import type { TestTenant } from "./harness.ts";
 import type { Sample } from "./witness.ts";
@@ -54,6 +55,26 @@ export const consoleTraffic: Record<string, (tenant: TestTenant) => Promise<Samp
   },
   listCaseEvents: onCase("events"),
   listCaseMembers: onCase("members"),
+  getCaseClaim: async (tenant) => {
+    const { case_id } = await makeScene(tenant);
+    await tenant.call("PUT", `/cases/${case_id}/claim`);
+    return below("/cases", case_id, "claim");
+  },
+  claimCase: async (tenant) => {
+    const { case_id } = await makeScene(tenant);
+    const [free] = await tenant.list("website_account_id=user-2");
+    const claim = { claimed_by: "somebody-else", claimed_at: "2026-11-15T09:30:00.000Z", expires_at: "2100-01-01T00:00:00.000Z" };
+    await saveClaim(tenant.service.database, tenant.tenantId, { case_id, claim, isTakeover: false });
+    const options = { body: { take_over: false } };
+    return [
+      ...below("/cases", free?.case_id ?? "", "claim").map((sample) => ({ ...sample, options })),
+      { path: `/cases/${case_id}/claim`, options, status: 409, type: "item-already-exists" },
+    ];
+  },
+  releaseCase: async (tenant) => {
+    const [own, ...others] = below("/cases", (await makeScene(tenant)).case_id, "claim");
+    return own ? [{ ...own, status: 204 }, ...others] : [];
+  },
   listCaseSessions: onCase("sessions"),
   listCaseActivities: onCase("activities"),
   listEndUserAccountEvents: onAccount("events"),

@@ -1,5 +1,6 @@
 import type { Case } from "@casehound/client";
 import { useState } from "react";
+import { ColleagueNote } from "../claiming/ClaimLine.tsx";
 import { subjectCaseName } from "../parts/subject.ts";
 import { Button, Kbd } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
@@ -69,6 +70,7 @@ export function CloseDialog({ seen, first, conflict, problem, isBusy, onSubmit, 
           <Alert>{problem}</Alert>
         </div>
       )}
+      <ColleagueNote caseId={id} />
       <div className="mb-4 flex items-start gap-3">
         <Score score={seen.details.overall_risk_score} />
         <p className="line-clamp-3 text-sm text-soft">{seen.details.summary}</p>

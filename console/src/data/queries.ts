@@ -1,4 +1,4 @@
-import type { CaseListItem, Operations } from "@casehound/client";
+import type { CaseListItem, Claim, Operations } from "@casehound/client";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { ConsoleClient } from "./client.ts";
 import { digestReader } from "./digests.ts";
@@ -7,6 +7,11 @@ export type CaseQuery = Omit<NonNullable<Operations["listCases"]["query"]>, "lim
 
 const pageSize = 100;
 const half = 30_000;
+
+// The time until a claim lapses, and some more in case the clocks differ.
+function untilLapse(claim: Claim | undefined): number | false {
+  return claim ? Math.max(Date.parse(claim.expires_at) - Date.now(), half) + 1000 : false;
+}
 
 // All reads in one place. Every key starts with the noun, so a change to a noun can invalidate all of its readers.
 export function queriesOf(client: ConsoleClient) {
@@ -31,12 +36,25 @@ export function queriesOf(client: ConsoleClient) {
       }),
     // What a row shows besides the list's own members. The account is in the key because the digest includes its flags.
     digest: ({ case_id: caseId, website_account_id: account }: Pick<CaseListItem, "case_id" | "website_account_id">) =>
-      queryOptions({ queryKey: ["digest", account, caseId], queryFn: () => readDigest(caseId), staleTime: half }),
+      queryOptions({
+        queryKey: ["digest", account, caseId],
+        queryFn: () => readDigest(caseId),
+        staleTime: half,
+        refetchInterval: ({ state }) => untilLapse(state.data?.claim),
+      }),
     case: (caseId: string) =>
       queryOptions({
         queryKey: ["case", caseId],
         queryFn: ({ signal }) => client.call("getCase", { params: { case_id: caseId }, signal }),
         staleTime: half,
+      }),
+    // Who works on the case. Read again when the claim lapses, because that is not an event.
+    claim: (caseId: string) =>
+      queryOptions({
+        queryKey: ["case", caseId, "claim"],
+        queryFn: ({ signal }) => client.call("getCaseClaim", { params: { case_id: caseId }, signal }),
+        staleTime: half,
+        refetchInterval: ({ state }) => untilLapse(state.data?.claim),
       }),
     // The accounts of an attack.
     members: (caseId: string) =>

@@ -4,6 +4,7 @@ import { assessmentOperations } from "./assessments.ts";
 import { backtestOperations } from "./backtests.ts";
 import { caseValueOperations } from "./case-values.ts";
 import { caseOperations } from "./cases.ts";
+import { claimOperations } from "./claims.ts";
 import { clientOperations } from "./clients.ts";
 import { decisionOperations } from "./decisions.ts";
 import { eventOperations } from "./events.ts";
@@ -35,6 +36,7 @@ import { webhookOperations } from "./webhooks.ts";
 // it.
 export const operations: readonly Operation[] = [
   ...caseOperations,
+  ...claimOperations,
   ...snoozeOperations,
   ...eventOperations,
   ...sessionOperations,

@@ -61,14 +61,20 @@ function digestOf(row: DigestRow, linked: LinkedCases | undefined): CaseDigest {
     ...(subject && { subject }),
     ...(members && { members: members.count }),
     ...(random_check && { random_check }),
+    ...claimOf(row),
     linked_cases: linked?.linked_cases ?? 0,
     linked_case_ids: linked?.linked_case_ids ?? [],
   };
 }
 
+function claimOf({ claimed_by, claimed_at, expires_at }: DigestRow): Pick<CaseDigest, "claim"> {
+  if (claimed_by === null || claimed_at === null || expires_at === null) return {};
+  return { claim: { claimed_by, claimed_at, expires_at } };
+}
+
 async function counts(services: Services, { caller }: Call): Promise<Reply> {
   const [views, last_activity_at] = await Promise.all([
-    countViews(services.database, caller.tenant_id),
+    countViews(services.database, caller.tenant_id, caller.actor),
     findLastReceived(services.database, caller.tenant_id),
   ]);
   return dataReply({ ...views, last_activity_at });

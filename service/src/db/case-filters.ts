@@ -17,6 +17,8 @@ export type CaseFilter = {
   min_score?: number;
   max_score?: number;
   new_evidence?: boolean;
+  claimed_by?: string;
+  is_unclaimed?: true;
   created_after_ms?: number;
   created_before_ms?: number;
   updated_since?: string;
@@ -34,18 +36,26 @@ type Filter<V> = {
   // The schema of the query parameter. The parameter has the filter's name unless `parameter` is given.
   schema: TSchema;
   parameter?: string;
-  // Converts the parameter's value to the filter's, if they differ.
-  read?: (given: string) => V;
+  // Converts the parameter's value to the filter's, if they differ. Undefined means that another filter handles this value.
+  read?: (given: string) => V | undefined;
   // How matching cases are found. `facet`: as slices of an index, one for each facet number that the filter admits. `account`:
-  // through the account's index and then row by row, because one account has few cases. `creation`, `change`: as a bound of one
+  // through the account's index and then row by row, because one account has few cases. `claim`: likewise, through the claims of
+  // one person. `creation`, `change`: as a bound of one
   // of the two orders. `row`: by checking each row of a slice.
-  by: "facet" | "account" | "creation" | "change" | "row";
+  by: "facet" | "account" | "claim" | "creation" | "change" | "row";
   admits?: (facets: Facets, value: V) => boolean;
   condition: (value: V, text: Text) => string;
   // A bound of one order that also implies a bound of the other.
   implied?: (value: V, text: Text) => string;
   isUpper?: true;
 };
+
+const unclaimed = "none";
+const ClaimedBy = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  description: "Who has claimed the case: `me`, `none`, or a person or client as in `claimed_by`.",
+});
 
 // Every filter of the case list. The operation's parameters, the statements and the choice of index are derived from this table.
 const filters: { [name in keyof CaseFilter]-?: Filter<NonNullable<CaseFilter[name]>> } = {
@@ -98,6 +108,21 @@ const filters: { [name in keyof CaseFilter]-?: Filter<NonNullable<CaseFilter[nam
     // A literal instead of a parameter, so that the index of cases with new evidence can be used.
     condition: (wanted) => (wanted ? "has_new_evidence" : "not has_new_evidence"),
   },
+  claimed_by: {
+    schema: ClaimedBy,
+    read: (given) => (given === unclaimed ? undefined : given),
+    by: "claim",
+    condition: (holder, { bind }) =>
+      `case_id = any(array(select case_id from case_leases where tenant_id = $1 and claimed_by = ${bind(holder)} and expires_at > now()))`,
+  },
+  is_unclaimed: {
+    parameter: "claimed_by",
+    schema: ClaimedBy,
+    read: (given) => (given === unclaimed ? true : undefined),
+    by: "row",
+    // An array and not a join, so that the planner keeps walking the index in order: few cases are claimed at a time.
+    condition: () => "case_id <> all(array(select case_id from case_leases where tenant_id = $1 and expires_at > now()))",
+  },
   created_after_ms: {
     parameter: "created_after",
     schema: Time,
@@ -148,7 +173,8 @@ export const filterParameters = Object.fromEntries(
 export function toFilter(given: Record<string, unknown>): CaseFilter {
   const values = entries.flatMap(([name, { parameter = name, read }]) => {
     const value = given[parameter];
-    return value === undefined ? [] : [[name, read ? read(value as string) : value]];
+    const wanted = value !== undefined && read ? read(value as string) : value;
+    return wanted === undefined ? [] : [[name, wanted]];
   });
   return Object.fromEntries(values) as CaseFilter;
 }
@@ -181,7 +207,7 @@ export function planOf({ filter, sort }: CasePage): CasePlan {
   const given = givenIn(filter);
   const facets = facetsOf(given);
   const order = orderOf(sort);
-  const isNarrowed = given.some(({ filter: { by } }) => by === "account" || by === "row");
+  const isNarrowed = given.some(({ filter: { by } }) => ["account", "claim", "row"].includes(by));
   return {
     given,
     facets,
@@ -211,10 +237,11 @@ export function boundsOf({ given }: CasePlan, { sort, after }: CasePage, text: T
 // The conditions of each slice. Facet numbers come from our own lists, never from the caller's text.
 export function slicesOf({ given, facets, isWhole }: CasePlan, { filter }: CasePage, text: Text): string[][] {
   if (isWhole) return [[]];
-  const { website_account_id: account } = filter;
+  const { website_account_id: account, claimed_by: holder } = filter;
   const conditionsBy = (kinds: Filter<unknown>["by"][]) =>
     given.filter((each) => kinds.includes(each.filter.by)).map((each) => each.filter.condition(each.value, text));
-  if (account !== undefined && account !== unknownAccount) return [conditionsBy(["account", "facet"])];
+  const isSmall = holder !== undefined || (account !== undefined && account !== unknownAccount);
+  if (isSmall) return [conditionsBy(["claim", "account", "facet"])];
   const own = conditionsBy(["account"]);
   return facets.map((each) => [...own, `facet = ${facetOf(each)}`]);
 }

@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
 import type { Case } from "./case.ts";
+import { Claim } from "./claim.ts";
 import { Time } from "./field.ts";
 import { labels } from "./finding.ts";
 import { Score } from "./finding.ts";
@@ -34,6 +35,7 @@ export const CaseDigest = Type.Object(
     random_check: Type.Optional(
       Type.Literal(true, { description: "The case was opened for an activity that was chosen at random." }),
     ),
+    claim: Type.Optional(Claim),
     linked_cases: Type.Integer({
       description:
         "The number of open cases about other accounts or sources that share a device or an address with this case. Only the account's 10 latest devices and addresses are examined, and 50 accounts for each of them.",
@@ -52,6 +54,7 @@ export const CaseCounts = Type.Object(
     new_evidence: Type.Integer({ minimum: 0, description: "The number of open cases whose has_new_evidence is true." }),
     blocked_accounts: Type.Integer({ minimum: 0, description: "Open cases of blocked accounts." }),
     no_account: Type.Integer({ minimum: 0, description: "Open cases without an account." }),
+    claimed_by_me: Type.Integer({ minimum: 0, description: "Open cases that the caller has claimed." }),
     last_activity_at: Type.Union([Time, Type.Null()], {
       description: "When the latest scored activity was received; null if there is none.",
     }),

@@ -1,6 +1,7 @@
 import { dispositions, unknownAccount, type Case } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
+import { useClaims } from "../../claiming/claims.ts";
 import { soon } from "../../data/soon.ts";
 import type { Binding } from "../../keys/keys.ts";
 import { dispositionWords, flagFacts, flagNames } from "../../parts/Badges.tsx";
@@ -10,7 +11,7 @@ import type { Disposition } from "../../changes/desk.ts";
 
 type Acts = {
   // A row of the queue has enough members.
-  found: Pick<Case, "status" | "website_account_id"> | undefined;
+  found: Pick<Case, "case_id" | "status" | "website_account_id"> | undefined;
   onClose: (first?: Disposition) => void;
   onUndo: () => void;
 };
@@ -19,6 +20,7 @@ type Acts = {
 export function useCaseKeys({ found, onClose, onUndo }: Acts): Binding[] {
   const { may, flags, queries } = useWorkspace();
   const cache = useQueryClient();
+  const { toggle: toggleClaim } = useClaims();
   return useMemo(() => {
     const group = "The case in focus";
     const mayClose = found?.status === "OPEN" && may("update:case");
@@ -30,6 +32,7 @@ export function useCaseKeys({ found, onClose, onUndo }: Acts): Binding[] {
       else toast({ kind: "problem", words: "The account could not be loaded." });
     };
     return [
+      { key: "a", name: "Claim or release the case", group, run: () => toggleClaim(found?.case_id ?? ""), isOff: !mayClose },
       { key: "c", name: "Close the case", group, run: () => onClose(), isOff: !mayClose },
       ...dispositions.map((each, index) => ({
         key: String(index + 1),
@@ -47,5 +50,5 @@ export function useCaseKeys({ found, onClose, onUndo }: Acts): Binding[] {
       })),
       { key: "z", name: "Undo the last change", group, run: onUndo },
     ];
-  }, [found, may, flags, queries, cache, onClose, onUndo]);
+  }, [found, may, flags, queries, cache, toggleClaim, onClose, onUndo]);
 }

@@ -1,6 +1,7 @@
 import type { Case, CaseMembers } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { Maximize2, RotateCcw } from "lucide-react";
+import { ClaimLine } from "../../claiming/ClaimLine.tsx";
 import { Actor } from "../../parts/Actor.tsx";
 import { FraudLabel, StatusBadge, dispositionWords, hasOwnReason } from "../../parts/Badges.tsx";
 import { Button, Kbd } from "../../parts/Button.tsx";
@@ -82,6 +83,7 @@ function PeekBody({ found }: { found: Case }) {
         <p className="text-xs text-faint">
           Opened <Age at={found.created_at} suffix=" ago" /> · version {found.case_version}
         </p>
+        <ClaimLine key={found.case_id} found={found} />
         {found.status === "CLOSED" && (
           <p className="mt-2 rounded-md bg-sunken px-2.5 py-1.5 text-soft">
             Closed by <Actor actor={state.changed_by} />

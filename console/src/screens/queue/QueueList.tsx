@@ -1,5 +1,5 @@
 import { ArrowUp, RotateCw } from "lucide-react";
-import { useCallback, useMemo, useRef, useState, type RefObject } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } from "react";
 import { BulkDialog } from "../../closing/BulkDialog.tsx";
 import { Button, IconButton } from "../../parts/Button.tsx";
 import { Loading, Trouble, wordsOf } from "../../parts/States.tsx";
@@ -9,6 +9,7 @@ import { Peek } from "./Peek.tsx";
 import { QueueTable } from "./QueueTable.tsx";
 import { useFocus, useNeighbours } from "./focus.ts";
 import { useQueueKeys } from "./queue-keys.ts";
+import { rememberList, useNextUnclaimed } from "./round.ts";
 import { useQueueRows } from "./rows.ts";
 import { toCaseQuery, type QueueFilter } from "./search.ts";
 import { useQueueWork } from "./work.ts";
@@ -21,6 +22,7 @@ export function QueueList({ filter, input }: Props) {
   const [beganMs] = useState(() => Date.now());
   // oxlint-disable-next-line react-hooks/exhaustive-deps -- The filter does not change.
   const query = useMemo(() => toCaseQuery(filter, beganMs), [beganMs]);
+  useEffect(() => rememberList(filter), [filter]);
   const queue = useQueueRows(filter, query);
   const { list, rows, reload } = queue;
   const { focusedId, focus, move } = useFocus(rows);
@@ -28,12 +30,20 @@ export function QueueList({ filter, input }: Props) {
   const work = useQueueWork({ filter, queue, focusedId, focus, move });
   const { chosen, choose, chooseNone, unsaved, bulk, closing, open, close, openBulk } = work;
   const grid = useRef<HTMLDivElement>(null);
+  const claimNext = useNextUnclaimed(filter);
+  const takeNext = async () => {
+    const next = await claimNext(focusedId);
+    if (!next) return;
+    if (rows.some((row) => row.case_id === next.case_id)) focus(next.case_id);
+    else open(next.case_id);
+  };
   useQueueKeys({
     found: rows.find((row) => row.case_id === focusedId),
     onMove: move,
     onOpen: () => focusedId !== null && open(focusedId),
     onChoose: () => focusedId !== null && choose(focusedId),
     onLeave: chooseNone,
+    onNextUnclaimed: () => void takeNext(),
     onFilter: () => input.current?.focus(),
     onClose: close,
     onUndo: closing.undo,

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { FilePlus2 } from "lucide-react";
 import { memo, useEffect, useRef, type RefObject } from "react";
+import { ClaimMark } from "../../claiming/ClaimLine.tsx";
 import { FlagMarks, StatusBadge, actionWords } from "../../parts/Badges.tsx";
 import { CaseLabel } from "../../parts/RandomCheck.tsx";
 import { accountsIn, subjectCaseName, subjectName } from "../../parts/subject.ts";
@@ -200,6 +201,7 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
       <span role="gridcell" className="flex min-w-0 items-center gap-1.5">
         <AccountName id={row.website_account_id} subject={digest?.subject} />
         <FlagMarks flags={digest ?? { is_blocked: row.end_user_is_blocked }} isTight />
+        {digest?.claim && row.status === "OPEN" && <ClaimMark claim={digest.claim} />}
       </span>
       <span role="gridcell" className={`flex min-w-0 items-center gap-1.5 text-soft ${secondLine}`}>
         {row.status !== listed && <StatusBadge status={row.status} />}

@@ -3,6 +3,7 @@ import type { CaseQuery } from "../../data/queries.ts";
 import { accountName } from "../../parts/account-name.ts";
 
 const statuses = ["open", "closed", "all"] as const;
+const claims = ["me", "none"] as const;
 const periods = ["1h", "24h", "7d"] as const;
 
 // The queue's filters, as the address holds them. An absent parameter means the default: open cases without any other filter.
@@ -14,6 +15,7 @@ export type Narrowing = {
   account?: string;
   blocked?: boolean;
   evidence?: boolean;
+  claimed?: (typeof claims)[number];
   changed?: (typeof periods)[number];
 };
 
@@ -38,6 +40,7 @@ const periodWords = {
   "24h": "Changed in the last 24 h",
   "7d": "Changed in the last 7 days",
 };
+const claimWords = { me: "Claimed by me", none: "Unclaimed" };
 const periodMs = { "1h": 3_600_000, "24h": 24 * 3_600_000, "7d": 7 * 24 * 3_600_000 };
 
 // Every filter of the queue. Addresses, requests, live rows, chips and the menu are derived from this list.
@@ -118,6 +121,14 @@ const filters: { [name in keyof Narrowing]-?: Filter<NonNullable<Narrowing[name]
       title: "Evidence",
       items: [{ name: "New since a person last changed the case, or since it was opened", put: { evidence: true } }],
     },
+  },
+  claimed: {
+    read: (raw) => oneOf(claims, raw),
+    toQuery: (claimed) => ({ claimed_by: claimed }),
+    // A case from the stream is new here, so it is nobody's yet, as far as the list knows.
+    isMet: (_found, claimed) => claimed === "none",
+    chip: ({ claimed }) => (claimed === undefined ? null : { name: claimWords[claimed], drop: { claimed: undefined } }),
+    choices: { title: "Claim", items: claims.map((claimed) => ({ name: claimWords[claimed], put: { claimed } })) },
   },
   changed: {
     read: (raw) => oneOf(periods, raw),
