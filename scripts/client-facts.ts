@@ -7,6 +7,7 @@ import { unknownAccount } from "../service/src/domain/account.ts";
 import { labels } from "../service/src/domain/finding.ts";
 import { listKinds, listTypeFacts, listTypes } from "../service/src/domain/list.ts";
 import { stabilityMax } from "../service/src/domain/model.ts";
+import { noteCharactersMax } from "../service/src/domain/note.ts";
 import { roles } from "../service/src/domain/role.ts";
 import { ruleStates } from "../service/src/domain/rule.ts";
 
@@ -23,6 +24,7 @@ export function factsSource(): string {
     ruleStates,
     unknownAccount,
     reasonCharactersMax,
+    noteCharactersMax,
     defaultReasons,
     eventTypes,
     webhookTypes,

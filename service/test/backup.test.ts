@@ -158,6 +158,7 @@ async function expectSame(url: string): Promise<void> {
   expect(empty.map(([name]) => name).toSorted()).toEqual([
     "assessments",
     "case_leases",
+    "case_notes",
     "history",
     "imports",
     "issuer_state",

@@ -27,25 +27,26 @@ async function lapse(tenant: TestTenant): Promise<void> {
   await service.current.database.query(statement(text, [tenant.tenantId]));
 }
 
+const path = (caseId: string) => `/cases/${caseId}/claim`;
+
 // A tenant with a client and a person, who have different names.
 async function team() {
   const tenant = await TestTenant.create(service.current);
   const ada = await Browser.join(tenant, "investigator");
   const { name, email } = ada.signedIn.user;
   const adas = `${name} <${email}>`;
-  const path = (caseId: string) => `/cases/${caseId}/claim`;
-  return { tenant, ada, adas, path };
+  return { tenant, ada, adas };
 }
 
 test("PUT claim 200: it lasts 60 minutes, changes neither the case nor its version, and is an event", async () => {
   const tenant = await TestTenant.create(service.current);
   const found = await tenant.openCase();
-  const path = `/cases/${found.case_id}/claim`;
-  expect(claimOf(await tenant.call("GET", path))).toEqual({ case_id: found.case_id });
-  const { claim } = claimOf(await tenant.call("PUT", path));
+  const own = path(found.case_id);
+  expect(claimOf(await tenant.call("GET", own))).toEqual({ case_id: found.case_id });
+  const { claim } = claimOf(await tenant.call("PUT", own));
   expect(claim?.claimed_by).toBe(tenant.clientId);
   expect(Date.parse(claim?.expires_at ?? "") - Date.parse(claim?.claimed_at ?? "")).toBe(60 * 60_000);
-  expect(claimOf(await tenant.call("GET", path))).toEqual({ case_id: found.case_id, claim });
+  expect(claimOf(await tenant.call("GET", own))).toEqual({ case_id: found.case_id, claim });
   expect(await tenant.read(found.case_id)).toEqual(found);
   const [last] = await eventsOf(tenant, found.case_id);
   expect(last).toMatchObject({ type: "case.claimed", actor: tenant.clientId, resource: { version: found.case_version } });
@@ -54,19 +55,19 @@ test("PUT claim 200: it lasts 60 minutes, changes neither the case nor its versi
 test("PUT claim 200: claiming again renews the lease, keeps the time of the claim, and is no further event", async () => {
   const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase();
-  const path = `/cases/${case_id}/claim`;
-  const first = claimOf(await tenant.call("PUT", path, { body: {} })).claim;
+  const own = path(case_id);
+  const first = claimOf(await tenant.call("PUT", own, { body: {} })).claim;
   const count = (await eventsOf(tenant, case_id)).length;
   const text = "update case_leases set expires_at = now() + interval '1 minute' where tenant_id = $1";
   await service.current.database.query(statement(text, [tenant.tenantId]));
-  const again = claimOf(await tenant.call("PUT", path, { body: { take_over: false } })).claim;
+  const again = claimOf(await tenant.call("PUT", own, { body: { take_over: false } })).claim;
   expect(again?.claimed_at).toBe(first?.claimed_at);
   expect(Date.parse(again?.expires_at ?? "")).toBeGreaterThanOrEqual(Date.parse(first?.expires_at ?? ""));
   expect(await eventsOf(tenant, case_id)).toHaveLength(count);
 });
 
 test("PUT claim 409: another holder keeps the claim, unless it is taken over", async () => {
-  const { tenant, ada, adas, path } = await team();
+  const { tenant, ada, adas } = await team();
   const { case_id } = await tenant.openCase();
   await tenant.call("PUT", path(case_id));
   const refused = expectProblem(await ada.call("PUT", path(case_id)), 409, "item-already-exists");
@@ -79,7 +80,7 @@ test("PUT claim 409: another holder keeps the claim, unless it is taken over", a
 });
 
 test("PUT claim: of many at once, one gets the case and the others learn who has it", async () => {
-  const { tenant, path } = await team();
+  const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase();
   const people = await Promise.all(Array.from({ length: 6 }, () => Browser.join(tenant, "investigator")));
   const answers = await Promise.all(people.map((each) => each.call("PUT", path(case_id))));
@@ -90,7 +91,7 @@ test("PUT claim: of many at once, one gets the case and the others learn who has
 });
 
 test("a lapsed claim is nobody's, and anybody can claim the case", async () => {
-  const { tenant, ada, adas, path } = await team();
+  const { tenant, ada, adas } = await team();
   const { case_id } = await tenant.openCase();
   await tenant.call("PUT", path(case_id));
   await lapse(tenant);
@@ -102,7 +103,7 @@ test("a lapsed claim is nobody's, and anybody can claim the case", async () => {
 });
 
 test("DELETE claim 204: it ends the caller's own claim only, and can be repeated", async () => {
-  const { tenant, ada, adas, path } = await team();
+  const { tenant, ada, adas } = await team();
   const { case_id } = await tenant.openCase();
   await ada.call("PUT", path(case_id));
   expect((await tenant.call("DELETE", path(case_id))).status).toBe(204);
@@ -117,7 +118,7 @@ test("DELETE claim 204: it ends the caller's own claim only, and can be repeated
 });
 
 test("a claim prevents no change to the case by others, and a close ends it", async () => {
-  const { tenant, ada, path } = await team();
+  const { tenant, ada } = await team();
   const found = await tenant.openCase();
   await ada.call("PUT", path(found.case_id));
   expect((await tenant.put(found.case_id, { status: "CLOSED", case_version: found.case_version })).status).toBe(200);
@@ -130,7 +131,7 @@ test("a claim prevents no change to the case by others, and a close ends it", as
 });
 
 test("claims 404: an absent case, a malformed id, and another tenant's case, which keeps its claim", async () => {
-  const { tenant, path } = await team();
+  const tenant = await TestTenant.create(service.current);
   const other = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase();
   await tenant.call("PUT", path(case_id));
@@ -141,7 +142,7 @@ test("claims 404: an absent case, a malformed id, and another tenant's case, whi
 });
 
 test("claims 403 and 422: reading does not claim, and unknown members are rejected", async () => {
-  const { tenant, path } = await team();
+  const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase();
   const token = await tenant.mint(["read:case", "read:cases"]);
   for (const method of ["PUT", "DELETE"])
@@ -153,7 +154,7 @@ test("claims 403 and 422: reading does not claim, and unknown members are reject
 });
 
 test("PUT claim 422: one person or client cannot claim more than the maximum", async () => {
-  const { tenant, path } = await team();
+  const tenant = await TestTenant.create(service.current);
   const { case_id } = await tenant.openCase();
   const text = `
     insert into case_leases (tenant_id, case_id, claimed_by, claimed_at, expires_at)
@@ -165,7 +166,7 @@ test("PUT claim 422: one person or client cannot claim more than the maximum", a
 });
 
 test("GET cases?claimed_by: mine, nobody's and a colleague's, in every order and with other filters", async () => {
-  const { tenant, ada, adas, path } = await team();
+  const { tenant, ada, adas } = await team();
   const open = [];
   for (let at = 0; at < 4; at++) open.push(await tenant.openCase());
   const [mine, hers, ...free] = open.map(({ case_id }) => case_id);
@@ -188,7 +189,7 @@ test("GET cases?claimed_by: mine, nobody's and a colleague's, in every order and
 });
 
 test("GET cases?claimed_by: pages neither skip nor repeat a case, and a cursor belongs to its own filter", async () => {
-  const { tenant, path } = await team();
+  const tenant = await TestTenant.create(service.current);
   for (let at = 0; at < 3; at++) await tenant.call("PUT", path((await tenant.openCase()).case_id));
   const seen: string[] = [];
   let query = "limit=1&claimed_by=me";
@@ -205,7 +206,7 @@ test("GET cases?claimed_by: pages neither skip nor repeat a case, and a cursor b
 });
 
 test("digests and counts show claims that have not lapsed", async () => {
-  const { tenant, ada, path } = await team();
+  const { tenant, ada } = await team();
   const { case_id } = await tenant.openCase();
   const digest = async () => {
     const answer = await tenant.call("GET", `/cases/digests?case_ids=${case_id}`);

@@ -83,6 +83,7 @@ test("cli: cases can be claimed, released and taken one after the other", async 
   expect((await run(["cases", "claim", first.case_id, "--release", ...of])).out).toBe(`${first.case_id} is released\n`);
   expect((await run(["cases", "list", "--claimed-by", "me", ...of])).out).not.toContain(first.case_id);
   expect((await run(["cases", "claim", first.case_id, "--take-over", ...of])).out).toContain("is claimed until");
+  expect(await json(["cases", "note", first.case_id, "Called the bank.", ...of])).toMatchObject({ text: "Called the bank." });
   expect((await run(["cases", "list", "--claimed-by", "none", ...of])).out).toBe("no cases\n");
 });
 

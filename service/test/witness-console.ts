@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { saveClaim } from "../src/db/leases.ts";
 import { insertDecided, makeTraces } from "./decided.ts";
 import type { TestTenant } from "./harness.ts";
+import { makeOthers } from "./people.ts";
 import type { Sample } from "./witness.ts";
 
 // Includes the rejections for paths below an id, which the common rejections leave out.
@@ -55,6 +56,26 @@ export const consoleTraffic: Record<string, (tenant: TestTenant) => Promise<Samp
   },
   listCaseEvents: onCase("events"),
   listCaseMembers: onCase("members"),
+  listCaseNotes: async (tenant) => {
+    const { case_id } = await makeScene(tenant);
+    await tenant.call("POST", `/cases/${case_id}/notes`, { body: { text: "A note" }, key: randomUUID() });
+    return below("/cases", case_id, "notes");
+  },
+  addCaseNote: async (tenant) => {
+    const key = randomUUID();
+    const options = { body: { text: "A note" }, key };
+    const [first, ...others] = below("/cases", (await makeScene(tenant)).case_id, "notes");
+    if (!first) return [];
+    return [
+      { ...first, options, status: 201 },
+      ...others.map((sample) => ({ ...sample, options: { ...options, key: randomUUID() } })),
+      { ...first, options: { key, body: { text: "Another" } }, status: 409, type: "operation-idempotency-conflict" },
+    ];
+  },
+  listColleagues: async (tenant) => {
+    await makeOthers(tenant);
+    return [{ path: "/colleagues", status: 200 }];
+  },
   getCaseClaim: async (tenant) => {
     const { case_id } = await makeScene(tenant);
     await tenant.call("PUT", `/cases/${case_id}/claim`);

@@ -56,6 +56,23 @@ export function queriesOf(client: ConsoleClient) {
         staleTime: half,
         refetchInterval: ({ state }) => untilLapse(state.data?.claim),
       }),
+    notes: (caseId: string) =>
+      infiniteQueryOptions({
+        queryKey: ["case", caseId, "notes"],
+        queryFn: ({ pageParam, signal }) => {
+          const query = { limit: pageSize, ...(pageParam && { cursor: pageParam }) };
+          return client.call("listCaseNotes", { params: { case_id: caseId }, query, signal });
+        },
+        initialPageParam: "",
+        getNextPageParam: (last) => last.next_cursor,
+        staleTime: half,
+      }),
+    colleagues: () =>
+      queryOptions({
+        queryKey: ["colleagues"],
+        queryFn: async ({ signal }) => (await client.call("listColleagues", { signal })).colleagues,
+        staleTime: 10 * half,
+      }),
     // The accounts of an attack.
     members: (caseId: string) =>
       infiniteQueryOptions({

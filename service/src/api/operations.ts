@@ -17,6 +17,7 @@ import { listFileOperations } from "./list-files.ts";
 import { listOperations } from "./lists.ts";
 import { modelOperations } from "./models.ts";
 import type { Operation } from "./operation.ts";
+import { noteOperations } from "./notes.ts";
 import { overviewOperations } from "./overview.ts";
 import { policyOperations } from "./policy.ts";
 import { tenantMetricsOperations } from "./tenant-metrics.ts";
@@ -37,6 +38,7 @@ import { webhookOperations } from "./webhooks.ts";
 export const operations: readonly Operation[] = [
   ...caseOperations,
   ...claimOperations,
+  ...noteOperations,
   ...snoozeOperations,
   ...eventOperations,
   ...sessionOperations,

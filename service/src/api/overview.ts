@@ -62,6 +62,7 @@ function digestOf(row: DigestRow, linked: LinkedCases | undefined): CaseDigest {
     ...(members && { members: members.count }),
     ...(random_check && { random_check }),
     ...claimOf(row),
+    ...(row.notes > 0 && { notes: row.notes }),
     linked_cases: linked?.linked_cases ?? 0,
     linked_case_ids: linked?.linked_case_ids ?? [],
   };

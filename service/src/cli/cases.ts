@@ -87,6 +87,11 @@ async function claim({ client, positionals, options }: ApiCall): Promise<Outcome
   return { result, text: `${id} is claimed until ${result.claim?.expires_at ?? ""}` };
 }
 
+async function note({ client, positionals: [id = "", text = ""] }: ApiCall): Promise<Outcome> {
+  const result = await client.addCaseNote(id, { text });
+  return { result, text: `${id} has a new note, version ${result.case_version}` };
+}
+
 // Others may claim the first cases at the same moment, so several are tried.
 const triedMax = 20;
 
@@ -165,6 +170,15 @@ export const caseCommands: Command[] = [
     },
     wants,
     run: overApi(claim),
+  },
+  {
+    name: "cases note",
+    usage: "cases note <case_id> <text>",
+    summary: "adds a note to a case",
+    positionals: { min: 2, max: 2 },
+    options: apiOptions,
+    wants,
+    run: overApi(note),
   },
   {
     name: "cases next",

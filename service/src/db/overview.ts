@@ -71,6 +71,7 @@ export type DigestRow = {
   is_blocked: boolean | null;
   is_quarantined: boolean | null;
   is_fraudulent: boolean | null;
+  notes: number;
   claimed_by: string | null;
   claimed_at: string | null;
   expires_at: string | null;
@@ -82,7 +83,8 @@ export async function findDigests(database: Queryable, tenantId: string, ids: st
   return database.query<Row & DigestRow>(sql`
     select c.case_id,
       split_part(split_part(c.document, ',"details":', 2), ',"fraud_occurrences":', 1) as details,
-      c.has_new_evidence, a.is_blocked, a.is_quarantined, a.is_fraudulent, l.claimed_by, l.claimed_at, l.expires_at
+      c.has_new_evidence, a.is_blocked, a.is_quarantined, a.is_fraudulent, l.claimed_by, l.claimed_at, l.expires_at,
+      (select count(*) from case_notes where tenant_id = ${tenantId} and case_id = c.case_id) as notes
     from cases as c
     left join accounts as a on a.tenant_id = ${tenantId} and a.website_account_id = c.website_account_id
     left join case_leases as l on l.tenant_id = ${tenantId} and l.case_id = c.case_id and l.expires_at > now()

@@ -36,6 +36,7 @@ export const CaseDigest = Type.Object(
       Type.Literal(true, { description: "The case was opened for an activity that was chosen at random." }),
     ),
     claim: Type.Optional(Claim),
+    notes: Type.Optional(Type.Integer({ minimum: 1, description: "How many notes the case has." })),
     linked_cases: Type.Integer({
       description:
         "The number of open cases about other accounts or sources that share a device or an address with this case. Only the account's 10 latest devices and addresses are examined, and 50 accounts for each of them.",

@@ -10,6 +10,7 @@ const eventTypes = {
   "case.evidence_added": { webhook: "A case gets more evidence", deed: "Added evidence" },
   "case.closed": { webhook: "A case is closed", deed: "Closed the case" },
   "case.reopened": { webhook: "A case is reopened", deed: "Opened the case again" },
+  "case.note_added": { webhook: "A note is added to a case", deed: "Added a note" },
   // Not sent by webhooks: a claim changes nothing that other systems act on.
   "case.claimed": { deed: "Claimed the case", leavesVersion: true },
   "case.released": { deed: "Released the case", leavesVersion: true },

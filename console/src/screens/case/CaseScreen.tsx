@@ -7,6 +7,7 @@ import { ClaimLine } from "../../claiming/ClaimLine.tsx";
 import { useClosing } from "../../closing/useClosing.tsx";
 import { useBack } from "../../keys/back.ts";
 import { useKeys } from "../../keys/keys.ts";
+import { Notes } from "../../notes/Notes.tsx";
 import { FlagMarks, StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
 import { Button, IconButton, Kbd } from "../../parts/Button.tsx";
 import { copyAddress } from "../../parts/Copy.tsx";
@@ -88,7 +89,7 @@ function CaseView({ found, stale }: { found: Case; stale: ReactNode }) {
           <StateHistory found={found} />
           <AuditTrail caseId={found.case_id} />
         </div>
-        <div className="grid gap-4">
+        <div className="grid min-w-0 gap-4">
           {found.details.members ? (
             <Members found={found} />
           ) : (
@@ -96,6 +97,7 @@ function CaseView({ found, stale }: { found: Case; stale: ReactNode }) {
               <AccountCard websiteAccountId={found.website_account_id} />
             </Section>
           )}
+          <Notes found={found} />
         </div>
       </div>
       <Printed />

@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ChevronDown, ChevronUp } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
 import { useKeys, type Binding } from "../../keys/keys.ts";
+import { useNotes } from "../../notes/notes.ts";
 import { Button, IconButton } from "../../parts/Button.tsx";
 import { wordsOf } from "../../parts/States.tsx";
 import { ScoreLine } from "../../timeline/ScoreLine.tsx";
@@ -18,6 +19,8 @@ export function WhatHappened({ found }: { found: Case }) {
   const histories = useHistories();
   const sessions = useInfiniteQuery(histories.caseSessions(caseId));
   const activities = useInfiniteQuery(histories.caseActivities(caseId));
+  const { notes: newestFirst } = useNotes(caseId);
+  const notes = useMemo(() => newestFirst.toReversed(), [newestFirst]);
   const [read, setRead] = useState<ReadonlyMap<string, ScoredActivity[]>>(new Map());
   const onRead = useCallback(
     (groupId: string, found: ScoredActivity[]) => setRead((known) => new Map(known).set(groupId, found)),
@@ -74,7 +77,7 @@ export function WhatHappened({ found }: { found: Case }) {
       )}
       {!isPending && groups.length > 0 && (
         <div className="border-t border-line">
-          <Timeline groups={groups} whose={whose} chosen={chosen} onRead={onRead} />
+          <Timeline groups={groups} whose={whose} chosen={chosen} onRead={onRead} notes={notes} />
         </div>
       )}
     </Section>

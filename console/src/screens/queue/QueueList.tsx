@@ -9,7 +9,7 @@ import { Peek } from "./Peek.tsx";
 import { QueueTable } from "./QueueTable.tsx";
 import { useFocus, useNeighbours } from "./focus.ts";
 import { useQueueKeys } from "./queue-keys.ts";
-import { rememberList, useNextUnclaimed } from "./round.ts";
+import { rememberList, useTakeNext } from "./round.ts";
 import { useQueueRows } from "./rows.ts";
 import { toCaseQuery, type QueueFilter } from "./search.ts";
 import { useQueueWork } from "./work.ts";
@@ -30,20 +30,13 @@ export function QueueList({ filter, input }: Props) {
   const work = useQueueWork({ filter, queue, focusedId, focus, move });
   const { chosen, choose, chooseNone, unsaved, bulk, closing, open, close, openBulk } = work;
   const grid = useRef<HTMLDivElement>(null);
-  const claimNext = useNextUnclaimed(filter);
-  const takeNext = async () => {
-    const next = await claimNext(focusedId);
-    if (!next) return;
-    if (rows.some((row) => row.case_id === next.case_id)) focus(next.case_id);
-    else open(next.case_id);
-  };
   useQueueKeys({
     found: rows.find((row) => row.case_id === focusedId),
     onMove: move,
     onOpen: () => focusedId !== null && open(focusedId),
     onChoose: () => focusedId !== null && choose(focusedId),
     onLeave: chooseNone,
-    onNextUnclaimed: () => void takeNext(),
+    onNextUnclaimed: useTakeNext({ filter, rows, focusedId, focus, open }),
     onFilter: () => input.current?.focus(),
     onClose: close,
     onUndo: closing.undo,

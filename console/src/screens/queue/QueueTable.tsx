@@ -5,6 +5,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { FilePlus2 } from "lucide-react";
 import { memo, useEffect, useRef, type RefObject } from "react";
 import { ClaimMark } from "../../claiming/ClaimLine.tsx";
+import { NoteCount } from "../../notes/NoteCount.tsx";
 import { FlagMarks, StatusBadge, actionWords } from "../../parts/Badges.tsx";
 import { CaseLabel } from "../../parts/RandomCheck.tsx";
 import { accountsIn, subjectCaseName, subjectName } from "../../parts/subject.ts";
@@ -211,6 +212,7 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
           </span>
         )}
         {digest?.has_new_evidence && <NewEvidence />}
+        {digest?.notes !== undefined && <NoteCount count={digest.notes} />}
         <span className="line-clamp-2 text-xs leading-4 @max-[34rem]:line-clamp-1" title={digest?.summary}>
           {digest?.members !== undefined && (
             <strong className="font-medium text-ink tabular-nums">{accountsIn(digest.members)} in all. </strong>

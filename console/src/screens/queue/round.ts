@@ -39,6 +39,23 @@ export function useNextUnclaimed(filter?: QueueFilter) {
   );
 }
 
+type Taking = {
+  filter: QueueFilter;
+  rows: CaseListItem[];
+  focusedId: string | null;
+  focus: (caseId: string) => void;
+  open: (caseId: string) => void;
+};
+
+// Goes to the next unclaimed case: to its row, or to the case itself if the list has not been read that far.
+export function useTakeNext({ filter, rows, focusedId, focus, open }: Taking): () => void {
+  const claimNext = useNextUnclaimed(filter);
+  return () =>
+    void claimNext(focusedId).then((next) => {
+      if (next) (rows.some((row) => row.case_id === next.case_id) ? focus : open)(next.case_id);
+    });
+}
+
 // Finds the case before or after this one in the list. Cases that have been closed meanwhile are left out, and after a close
 // those that colleagues work on.
 export function useNeighbour() {
