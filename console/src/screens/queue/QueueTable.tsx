@@ -2,7 +2,6 @@ import { unknownAccount, type CaseListItem, type CaseSubject } from "@casehound/
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { FilePlus2 } from "lucide-react";
 import { memo, useEffect, useRef, type RefObject } from "react";
 import { ClaimMark } from "../../claiming/ClaimLine.tsx";
 import { NoteCount } from "../../notes/NoteCount.tsx";
@@ -12,7 +11,7 @@ import { accountsIn, subjectCaseName, subjectName } from "../../parts/subject.ts
 import { Score } from "../../parts/Score.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import { evidenceMeaning } from "./search.ts";
+import { NewEvidence } from "./NewEvidence.tsx";
 
 const rowHeight = 40;
 const headerHeight = 32;
@@ -269,18 +268,6 @@ function AccountName({ id, subject }: { id: string; subject: CaseSubject | undef
   return (
     <span className="truncate font-medium" title={id}>
       {id}
-    </span>
-  );
-}
-
-function NewEvidence() {
-  return (
-    <span
-      title={evidenceMeaning}
-      className="inline-flex h-5 shrink-0 items-center gap-1 rounded bg-accent-soft px-1.5 text-xs font-medium text-accent"
-    >
-      <FilePlus2 size={13} aria-hidden />
-      <span className="max-2xl:sr-only">New evidence</span>
     </span>
   );
 }
