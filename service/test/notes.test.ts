@@ -94,7 +94,7 @@ test("POST note: @ and an e-mail address mention a person of the tenant, and nob
   const [a, b, s] = [ada, ben, stranger].map((each) => each.signedIn.user);
   const text = `@${a?.email.toUpperCase()}, please. (@${b?.email}) @${a?.email}. @${s?.email} mail me at x@${b?.email ?? ""} @nobody @@`;
   const { mentions } = noteOf(await write(tenant, case_id, { text }));
-  expect(mentions.toSorted()).toEqual([a?.user_id, b?.user_id].toSorted());
+  expect(new Set(mentions)).toEqual(new Set([a?.user_id, b?.user_id]));
   await tenant.call("PUT", `/users/${a?.user_id ?? ""}`, { body: { is_disabled: true } });
   expect(noteOf(await write(tenant, case_id, { text: `@${a?.email ?? ""}` })).mentions).toEqual([]);
 });
@@ -160,6 +160,7 @@ test("POST note 422: a case has at most so many notes", async () => {
     select $1, $2, gen_random_uuid(), 'x', '{}', now(), 'x', 1 from generate_series(1, $3::int)`;
   await service.current.database.query(statement(text, [tenant.tenantId, case_id, notesMax]));
   expectProblem(await write(tenant, case_id, { text: "One more" }), 422, "validation-error");
+  expect((await tenant.read(case_id)).case_version).toBe(1);
 });
 
 test("GET notes: newest first, page by page; digests count them", async () => {
@@ -189,11 +190,11 @@ test("GET colleagues: names and e-mail addresses of people who are not disabled,
   const ada = await Browser.join(tenant, "investigator", { name: "Ada" });
   const ben = await Browser.join(tenant, "lead", { name: "Ben" });
   const read = async () => ((await ada.call("GET", "/colleagues")).json.data as { colleagues: unknown[] }).colleagues;
-  const shown = ({ signedIn: { user } }: Browser) => user;
-  const byEmail = [shown(ada), shown(ben)].toSorted((a, b) => (a.email < b.email ? -1 : 1));
+  const [a, b] = [ada.signedIn.user, ben.signedIn.user];
+  const byEmail = [a, b].toSorted((one, other) => (one.email < other.email ? -1 : 1));
   expect(await read()).toEqual(byEmail);
-  await tenant.call("PUT", `/users/${shown(ben).user_id}`, { body: { is_disabled: true } });
-  expect(await read()).toEqual([shown(ada)]);
+  await tenant.call("PUT", `/users/${b.user_id}`, { body: { is_disabled: true } });
+  expect(await read()).toEqual([a]);
   const token = await tenant.mint(["read:cases"]);
   expectProblem(await tenant.call("GET", "/colleagues", { token }), 403, "access-denied");
 });

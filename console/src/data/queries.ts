@@ -17,6 +17,7 @@ function untilLapse(claim: Claim | undefined): number | false {
 export function queriesOf(client: ConsoleClient) {
   const readDigest = digestReader(client);
   return {
+    ...teamQueries(client),
     cases: (query: CaseQuery) =>
       infiniteQueryOptions({
         queryKey: ["cases", "list", query],
@@ -48,31 +49,6 @@ export function queriesOf(client: ConsoleClient) {
         queryFn: ({ signal }) => client.call("getCase", { params: { case_id: caseId }, signal }),
         staleTime: half,
       }),
-    // Who works on the case. Read again when the claim lapses, because that is not an event.
-    claim: (caseId: string) =>
-      queryOptions({
-        queryKey: ["case", caseId, "claim"],
-        queryFn: ({ signal }) => client.call("getCaseClaim", { params: { case_id: caseId }, signal }),
-        staleTime: half,
-        refetchInterval: ({ state }) => untilLapse(state.data?.claim),
-      }),
-    notes: (caseId: string) =>
-      infiniteQueryOptions({
-        queryKey: ["case", caseId, "notes"],
-        queryFn: ({ pageParam, signal }) => {
-          const query = { limit: pageSize, ...(pageParam && { cursor: pageParam }) };
-          return client.call("listCaseNotes", { params: { case_id: caseId }, query, signal });
-        },
-        initialPageParam: "",
-        getNextPageParam: (last) => last.next_cursor,
-        staleTime: half,
-      }),
-    colleagues: () =>
-      queryOptions({
-        queryKey: ["colleagues"],
-        queryFn: async ({ signal }) => (await client.call("listColleagues", { signal })).colleagues,
-        staleTime: 10 * half,
-      }),
     // The accounts of an attack.
     members: (caseId: string) =>
       infiniteQueryOptions({
@@ -103,6 +79,37 @@ export function queriesOf(client: ConsoleClient) {
         queryKey: ["decision", predictionId],
         queryFn: ({ signal }) => client.call("getDecision", { params: { prediction_id: predictionId }, signal }),
         staleTime: Infinity,
+      }),
+  };
+}
+
+// What people tell each other about a case.
+function teamQueries(client: ConsoleClient) {
+  return {
+    // Who works on the case. Read again when the claim lapses, because that is not an event.
+    claim: (caseId: string) =>
+      queryOptions({
+        queryKey: ["case", caseId, "claim"],
+        queryFn: ({ signal }) => client.call("getCaseClaim", { params: { case_id: caseId }, signal }),
+        staleTime: half,
+        refetchInterval: ({ state }) => untilLapse(state.data?.claim),
+      }),
+    notes: (caseId: string) =>
+      infiniteQueryOptions({
+        queryKey: ["case", caseId, "notes"],
+        queryFn: ({ pageParam, signal }) => {
+          const query = { limit: pageSize, ...(pageParam && { cursor: pageParam }) };
+          return client.call("listCaseNotes", { params: { case_id: caseId }, query, signal });
+        },
+        initialPageParam: "",
+        getNextPageParam: (last) => last.next_cursor,
+        staleTime: half,
+      }),
+    colleagues: () =>
+      queryOptions({
+        queryKey: ["colleagues"],
+        queryFn: async ({ signal }) => (await client.call("listColleagues", { signal })).colleagues,
+        staleTime: 10 * half,
       }),
   };
 }

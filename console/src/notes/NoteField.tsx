@@ -66,30 +66,37 @@ export function NoteField({ field, text, onText, onSend }: Props) {
           onText(target.value);
         }}
       />
-      {offers.length > 0 && (
-        <ul
-          id={id}
-          role="listbox"
-          aria-label="Colleagues"
-          className="absolute inset-x-0 top-full z-20 -mt-1 rounded-lg border border-line bg-raised p-1 shadow-float"
-        >
-          {offers.map((each) => (
-            <li
-              key={each.user_id}
-              role="option"
-              aria-selected={each === chosen}
-              onMouseDown={(event) => {
-                event.preventDefault();
-                insert(each);
-              }}
-              className={`flex flex-wrap items-baseline gap-x-2 rounded px-2 py-1 ${each === chosen ? "bg-hover" : ""}`}
-            >
-              <span className="font-medium">{each.name}</span>
-              <span className="truncate text-xs text-faint">{each.email}</span>
-            </li>
-          ))}
-        </ul>
-      )}
+      {chosen && <Offers id={id} offers={offers} chosen={chosen} onChoose={insert} />}
     </div>
+  );
+}
+
+type OffersProps = { id: string; offers: Colleague[]; chosen: Colleague; onChoose: (chosen: Colleague) => void };
+
+function Offers({ id, offers, chosen, onChoose }: OffersProps) {
+  return (
+    <ul
+      id={id}
+      role="listbox"
+      aria-label="Colleagues"
+      className="absolute inset-x-0 top-full z-20 -mt-1 rounded-lg border border-line bg-raised p-1 shadow-float"
+    >
+      {offers.map((each) => (
+        <li
+          key={each.user_id}
+          role="option"
+          aria-selected={each === chosen}
+          // The field keeps the focus.
+          onMouseDown={(event) => {
+            event.preventDefault();
+            onChoose(each);
+          }}
+          className={`flex flex-wrap items-baseline gap-x-2 rounded px-2 py-1 ${each === chosen ? "bg-hover" : ""}`}
+        >
+          <span className="font-medium">{each.name}</span>
+          <span className="truncate text-xs text-faint">{each.email}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

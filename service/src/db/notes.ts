@@ -56,9 +56,12 @@ export async function findNoteTexts(
   return new Map(rows.map(({ note_id, text }) => [note_id, text]));
 }
 
+function noteOf({ data }: LoggedEvent): string | undefined {
+  return typeof data?.["note_id"] === "string" ? data["note_id"] : undefined;
+}
+
 // The log does not contain the texts of notes, so that an erasure need not search it. Readers get the text with the event.
 export async function withNoteTexts(database: Queryable, tenantId: string, events: LoggedEvent[]): Promise<LoggedEvent[]> {
-  const noteOf = ({ data }: LoggedEvent) => (typeof data?.["note_id"] === "string" ? data["note_id"] : undefined);
   const wanted = events.flatMap((event) => {
     const note_id = noteOf(event);
     return note_id === undefined ? [] : [{ case_id: event.resource.id, note_id }];

@@ -1,5 +1,5 @@
 import { ArrowUp, RotateCw } from "lucide-react";
-import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } from "react";
+import { useCallback, useMemo, useRef, useState, type RefObject } from "react";
 import { BulkDialog } from "../../closing/BulkDialog.tsx";
 import { Button, IconButton } from "../../parts/Button.tsx";
 import { Loading, Trouble, wordsOf } from "../../parts/States.tsx";
@@ -9,7 +9,7 @@ import { Peek } from "./Peek.tsx";
 import { QueueTable } from "./QueueTable.tsx";
 import { useFocus, useNeighbours } from "./focus.ts";
 import { useQueueKeys } from "./queue-keys.ts";
-import { rememberList, useTakeNext } from "./round.ts";
+import { useTakeNext } from "./round.ts";
 import { useQueueRows } from "./rows.ts";
 import { toCaseQuery, type QueueFilter } from "./search.ts";
 import { useQueueWork } from "./work.ts";
@@ -22,7 +22,6 @@ export function QueueList({ filter, input }: Props) {
   const [beganMs] = useState(() => Date.now());
   // oxlint-disable-next-line react-hooks/exhaustive-deps -- The filter does not change.
   const query = useMemo(() => toCaseQuery(filter, beganMs), [beganMs]);
-  useEffect(() => rememberList(filter), [filter]);
   const queue = useQueueRows(filter, query);
   const { list, rows, reload } = queue;
   const { focusedId, focus, move } = useFocus(rows);

@@ -1,18 +1,13 @@
 import type { Case, CaseListItem } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { useCallback, useMemo } from "react";
+import { useCallback, useEffect, useMemo } from "react";
 import { useClaims } from "../../claiming/claims.ts";
 import { soon } from "../../data/soon.ts";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { toCaseQuery, type QueueFilter } from "./search.ts";
 
-// The list that the person came from. The case screen goes on in its order.
 let lastFilter: QueueFilter = {};
-
-export function rememberList(filter: QueueFilter): void {
-  lastFilter = filter;
-}
 
 // Among this many cases, one should be free. Colleagues may claim the first ones at the same moment.
 const triedMax = 20;
@@ -50,10 +45,15 @@ type Taking = {
 // Goes to the next unclaimed case: to its row, or to the case itself if the list has not been read that far.
 export function useTakeNext({ filter, rows, focusedId, focus, open }: Taking): () => void {
   const claimNext = useNextUnclaimed(filter);
-  return () =>
-    void claimNext(focusedId).then((next) => {
-      if (next) (rows.some((row) => row.case_id === next.case_id) ? focus : open)(next.case_id);
-    });
+  // The list that the person came from. The case screen goes on in its order.
+  useEffect(() => {
+    lastFilter = filter;
+  }, [filter]);
+  const take = async () => {
+    const next = await claimNext(focusedId);
+    if (next) (rows.some((row) => row.case_id === next.case_id) ? focus : open)(next.case_id);
+  };
+  return () => void take();
 }
 
 // Finds the case before or after this one in the list. Cases that have been closed meanwhile are left out, and after a close
