@@ -7,6 +7,7 @@ import { unknownAccount } from "../service/src/domain/account.ts";
 import { labels } from "../service/src/domain/finding.ts";
 import { listKinds, listTypeFacts, listTypes } from "../service/src/domain/list.ts";
 import { stabilityMax } from "../service/src/domain/model.ts";
+import { noteCharactersMax } from "../service/src/domain/note.ts";
 import { roles } from "../service/src/domain/role.ts";
 import { ruleStates } from "../service/src/domain/rule.ts";
 
@@ -14,6 +15,7 @@ export function factsSource(): string {
   const webhookTypes = wordsOf("webhook");
   const eventDeeds = wordsOf("deed");
   const eventTypes = eventFacts.map(([type]) => type);
+  const versionlessEvents = eventFacts.flatMap(([type, { leavesVersion }]) => (leavesVersion ? [type] : []));
   const caseListMembers = Object.keys(CaseListItem.properties);
   const facts = {
     labels,
@@ -22,10 +24,12 @@ export function factsSource(): string {
     ruleStates,
     unknownAccount,
     reasonCharactersMax,
+    noteCharactersMax,
     defaultReasons,
     eventTypes,
     webhookTypes,
     eventDeeds,
+    versionlessEvents,
     caseListMembers,
     stabilityMax,
     listTypes,
@@ -43,6 +47,8 @@ export type Role = (typeof roles)[number];
 ${copied("case-digest.ts", "hasNewEvidence")}
 
 ${copied("evidence.ts", "compareEvidence")}
+
+${copied("user.ts", "actorOf")}
 `;
 }
 

@@ -13,6 +13,16 @@ export abstract class OperationMethods {
   updateCase(case_id: string, body: Body<"updateCase">, options: CallOptions = {}): Answer<"updateCase"> { return this.call("updateCase", { params: { case_id }, body, ...options }); }
   /** Close many cases. POST /cases/close, scope update:case. */
   closeCases(body: Body<"closeCases">, options: CallOptions = {}): Answer<"closeCases"> { return this.call("closeCases", { body, ...options }); }
+  /** Read who works on a case. GET /cases/{case_id}/claim, scope read:case. */
+  getCaseClaim(case_id: string, options: CallOptions = {}): Answer<"getCaseClaim"> { return this.call("getCaseClaim", { params: { case_id }, ...options }); }
+  /** Claim a case. PUT /cases/{case_id}/claim, scope update:case. */
+  claimCase(case_id: string, body: Body<"claimCase">, options: CallOptions = {}): Answer<"claimCase"> { return this.call("claimCase", { params: { case_id }, body, ...options }); }
+  /** Release a case. DELETE /cases/{case_id}/claim, scope update:case. */
+  releaseCase(case_id: string, options: CallOptions = {}): Answer<"releaseCase"> { return this.call("releaseCase", { params: { case_id }, ...options }); }
+  /** List the notes of a case. GET /cases/{case_id}/notes, scope read:case. */
+  listCaseNotes(case_id: string, query: Query<"listCaseNotes"> = {}, options: CallOptions = {}): Answer<"listCaseNotes"> { return this.call("listCaseNotes", { params: { case_id }, query, ...options }); }
+  /** Add a note to a case. POST /cases/{case_id}/notes, scope update:case. */
+  addCaseNote(case_id: string, body: Body<"addCaseNote">, options: CallOptions = {}): Answer<"addCaseNote"> { return this.call("addCaseNote", { params: { case_id }, body, ...options }); }
   /** List snoozes. GET /snoozes, scope read:cases. */
   listSnoozes(query: Query<"listSnoozes"> = {}, options: CallOptions = {}): Answer<"listSnoozes"> { return this.call("listSnoozes", { query, ...options }); }
   /** End a snooze. DELETE /snoozes/{snooze_id}, scope update:case. */
@@ -175,6 +185,8 @@ export abstract class OperationMethods {
   rotateClientSecret(client_id: string, body: Body<"rotateClientSecret">, options: CallOptions = {}): Answer<"rotateClientSecret"> { return this.call("rotateClientSecret", { params: { client_id }, body, ...options }); }
   /** Revoke a client. DELETE /clients/{client_id}, scope manage:clients. */
   revokeClient(client_id: string, options: CallOptions = {}): Answer<"revokeClient"> { return this.call("revokeClient", { params: { client_id }, ...options }); }
+  /** List the people who work on cases. GET /colleagues, scope read:case. */
+  listColleagues(options: CallOptions = {}): Answer<"listColleagues"> { return this.call("listColleagues", { ...options }); }
   /** List the tenant's people. GET /users, scope read:users. */
   listUsers(options: CallOptions = {}): Answer<"listUsers"> { return this.call("listUsers", { ...options }); }
   /** Read one person. GET /users/{user_id}, scope read:users. */

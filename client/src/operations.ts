@@ -1,12 +1,17 @@
 // Generated from the service's table of operations by `npm run generate`. Do not edit.
-import type { CaseListItem, Case, CaseMember, CaseChange, BulkClose, BulkCloseResult, Snooze, Event, Session, ScoredActivity, AccountLink, LinkedAccount, LinkTable, CaseDigest, CaseCounts, Overview, EndUserAccount, NewEndUserAccount, EndUserAccountChange, ActivityBatch, AssessmentRequest, Assessment, HistoryStatus, HistoryBatch, HistoryBatchResult, HistoryReport, Label, LabelBatch, LabelBatchResult, CaseListValue, ListEntry, ListEntryBatch, ListEntriesChanged, ListValues, ListCsvImport, ListCsvImportResult, ListPreviewRequest, ListPreview, List, NewList, ListChange, Rule, RuleChange, RuleVersion, RuleReport, Feature, Thresholds, ThresholdsChange, Policy, PolicyChange, PolicyDefinition, PolicyTrial, BacktestListItem, NewBacktest, Backtest, Decision, Model, ModelRun, ModelSettings, ModelLabels, NewModelRun, RandomChecks, RandomChecksChange, QuarantineEntry, QuarantineCount, Tenant, TenantChange, RotateAuthSecret, RotatedSecret, Identity, IdentitySecretChange, NewIdentitySecret, ApiClient, NewApiClient, MadeClient, RotateClientSecret, User, NewUser, InvitedUser, UserLink, UserChange, Snippets, MetricPoint, Webhook, NewWebhook, WebhookSecret, WebhookChange, WebhookTest, WebhookDelivery, ResendWebhook } from "./types.ts";
+import type { CaseListItem, Case, CaseMember, CaseChange, BulkClose, BulkCloseResult, CaseClaim, ClaimRequest, Note, NewNote, Snooze, Event, Session, ScoredActivity, AccountLink, LinkedAccount, LinkTable, CaseDigest, CaseCounts, Overview, EndUserAccount, NewEndUserAccount, EndUserAccountChange, ActivityBatch, AssessmentRequest, Assessment, HistoryStatus, HistoryBatch, HistoryBatchResult, HistoryReport, Label, LabelBatch, LabelBatchResult, CaseListValue, ListEntry, ListEntryBatch, ListEntriesChanged, ListValues, ListCsvImport, ListCsvImportResult, ListPreviewRequest, ListPreview, List, NewList, ListChange, Rule, RuleChange, RuleVersion, RuleReport, Feature, Thresholds, ThresholdsChange, Policy, PolicyChange, PolicyDefinition, PolicyTrial, BacktestListItem, NewBacktest, Backtest, Decision, Model, ModelRun, ModelSettings, ModelLabels, NewModelRun, RandomChecks, RandomChecksChange, QuarantineEntry, QuarantineCount, Tenant, TenantChange, RotateAuthSecret, RotatedSecret, Identity, IdentitySecretChange, NewIdentitySecret, ApiClient, NewApiClient, MadeClient, RotateClientSecret, Colleague, User, NewUser, InvitedUser, UserLink, UserChange, Snippets, MetricPoint, Webhook, NewWebhook, WebhookSecret, WebhookChange, WebhookTest, WebhookDelivery, ResendWebhook } from "./types.ts";
 
 export type Operations = {
-  listCases: { params: undefined; query: { status?: "OPEN" | "CLOSED"; website_account_id?: string; user_is_blocked?: boolean; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; min_score?: number; max_score?: number; new_evidence?: boolean; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE"; closed_by?: string; created_after?: string; created_before?: string; updated_since?: string; updated_before?: string; sort?: "-created_at" | "created_at" | "-overall_risk_score" | "-updated_at"; limit?: number; cursor?: string }; body: undefined; data: { cases: (CaseListItem)[]; next_cursor: string | null } };
+  listCases: { params: undefined; query: { status?: "OPEN" | "CLOSED"; website_account_id?: string; user_is_blocked?: boolean; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; min_score?: number; max_score?: number; new_evidence?: boolean; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE"; closed_by?: string; claimed_by?: string; created_after?: string; created_before?: string; updated_since?: string; updated_before?: string; sort?: "-created_at" | "created_at" | "-overall_risk_score" | "-updated_at"; limit?: number; cursor?: string }; body: undefined; data: { cases: (CaseListItem)[]; next_cursor: string | null } };
   getCase: { params: { case_id: string }; query: undefined; body: undefined; data: Case };
   listCaseMembers: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { members: (CaseMember)[]; next_cursor: string | null } };
   updateCase: { params: { case_id: string }; query: undefined; body: CaseChange; data: Case };
   closeCases: { params: undefined; query: undefined; body: BulkClose; data: { results: (BulkCloseResult)[] } };
+  getCaseClaim: { params: { case_id: string }; query: undefined; body: undefined; data: CaseClaim };
+  claimCase: { params: { case_id: string }; query: undefined; body: ClaimRequest; data: CaseClaim };
+  releaseCase: { params: { case_id: string }; query: undefined; body: undefined; data: undefined };
+  listCaseNotes: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { notes: (Note)[]; next_cursor: string | null } };
+  addCaseNote: { params: { case_id: string }; query: undefined; body: NewNote; data: Note };
   listSnoozes: { params: undefined; query: { is_active?: boolean; limit?: number; cursor?: string }; body: undefined; data: { snoozes: (Snooze)[]; next_cursor: string | null } };
   endSnooze: { params: { snooze_id: string }; query: undefined; body: undefined; data: undefined };
   listEvents: { params: undefined; query: { after?: number; limit?: number; wait?: number }; body: undefined; data: { events: (Event)[]; next_after: number } };
@@ -88,6 +93,7 @@ export type Operations = {
   createClient: { params: undefined; query: undefined; body: NewApiClient; data: MadeClient };
   rotateClientSecret: { params: { client_id: string }; query: undefined; body: RotateClientSecret; data: RotatedSecret };
   revokeClient: { params: { client_id: string }; query: undefined; body: undefined; data: undefined };
+  listColleagues: { params: undefined; query: undefined; body: undefined; data: { colleagues: (Colleague)[] } };
   listUsers: { params: undefined; query: undefined; body: undefined; data: { users: (User)[] } };
   getUser: { params: { user_id: string }; query: undefined; body: undefined; data: User };
   createUser: { params: undefined; query: undefined; body: NewUser; data: InvitedUser };
@@ -115,6 +121,11 @@ export const operations = {
   listCaseMembers: { method: "GET", path: "/cases/{case_id}/members", wantsKey: false, isRepeatable: true, items: "members" },
   updateCase: { method: "PUT", path: "/cases/{case_id}", wantsKey: true, isRepeatable: true },
   closeCases: { method: "POST", path: "/cases/close", wantsKey: true, isRepeatable: true },
+  getCaseClaim: { method: "GET", path: "/cases/{case_id}/claim", wantsKey: false, isRepeatable: true },
+  claimCase: { method: "PUT", path: "/cases/{case_id}/claim", wantsKey: false, isRepeatable: true },
+  releaseCase: { method: "DELETE", path: "/cases/{case_id}/claim", wantsKey: false, isRepeatable: false },
+  listCaseNotes: { method: "GET", path: "/cases/{case_id}/notes", wantsKey: false, isRepeatable: true, items: "notes" },
+  addCaseNote: { method: "POST", path: "/cases/{case_id}/notes", wantsKey: true, isRepeatable: true },
   listSnoozes: { method: "GET", path: "/snoozes", wantsKey: false, isRepeatable: true, items: "snoozes" },
   endSnooze: { method: "DELETE", path: "/snoozes/{snooze_id}", wantsKey: false, isRepeatable: false },
   listEvents: { method: "GET", path: "/events", wantsKey: false, isRepeatable: true },
@@ -196,6 +207,7 @@ export const operations = {
   createClient: { method: "POST", path: "/clients", wantsKey: false, isRepeatable: false },
   rotateClientSecret: { method: "POST", path: "/clients/{client_id}/rotate-secret", wantsKey: false, isRepeatable: false },
   revokeClient: { method: "DELETE", path: "/clients/{client_id}", wantsKey: false, isRepeatable: false },
+  listColleagues: { method: "GET", path: "/colleagues", wantsKey: false, isRepeatable: true },
   listUsers: { method: "GET", path: "/users", wantsKey: false, isRepeatable: true },
   getUser: { method: "GET", path: "/users/{user_id}", wantsKey: false, isRepeatable: true },
   createUser: { method: "POST", path: "/users", wantsKey: false, isRepeatable: false },

@@ -26,6 +26,16 @@ export type BulkClose = { cases: ({ case_id: string; case_version: number })[]; 
 
 export type BulkCloseResult = { case_id: string; status: 200 | 404 | 409; case_version?: number; type?: "item-not-found" | "item-version-conflict" | "transaction-contended"; current_version?: number };
 
+export type CaseClaim = { case_id: string; claim?: Claim };
+
+export type Claim = { claimed_by: string; claimed_at: string; expires_at: string };
+
+export type ClaimRequest = { take_over?: boolean };
+
+export type Note = { note_id: string; case_id: string; text: string; mentions: (string)[]; created_at: string; created_by: string; case_version: number };
+
+export type NewNote = { text: string };
+
 export type Snooze = { snooze_id: string; case_id: string; subject: string; scope: "account" | "device" | "address" | "payee"; value?: string; rules: (string)[]; created_at: string; created_by: string; until: string; hits: number; kept: number; last_kept_at?: string; is_active: boolean; ended_at?: string; ended_by?: string; ended_because?: "expired" | "stronger_evidence" | "reported" | "confirmed_fraud" | "reopened" | "by_hand" };
 
 export type Event = { event_id: number; type: string; occurred_at: string; actor: string; resource: { type: string; id: string; version?: number }; data?: Record<string, unknown>; current?: Record<string, unknown> };
@@ -44,9 +54,9 @@ export type LinkTable = { shared: (SharedLink)[]; nodes: ({ node_id: string; kin
 
 export type SharedLink = { kind: "device" | "ip"; value: string; accounts: number; website_account_ids: (string)[]; first_seen: string; last_seen: string; country?: string; asn?: number; user_agent?: string };
 
-export type CaseDigest = { case_id: string; summary: string; fraud_labels: ("Account Takeover" | "Bot" | "Synthetic" | "Organic")[]; has_new_evidence: boolean; is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean; subject?: CaseSubject; members?: number; random_check?: boolean; closed?: { at: string; by: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE" }; linked_cases: number; linked_case_ids: (string)[] };
+export type CaseDigest = { case_id: string; summary: string; fraud_labels: ("Account Takeover" | "Bot" | "Synthetic" | "Organic")[]; has_new_evidence: boolean; is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean; subject?: CaseSubject; members?: number; random_check?: boolean; closed?: { at: string; by: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE" }; claim?: Claim; notes?: number; linked_cases: number; linked_case_ids: (string)[] };
 
-export type CaseCounts = { open: number; new_evidence: number; blocked_accounts: number; no_account: number; last_activity_at: string | null };
+export type CaseCounts = { open: number; new_evidence: number; blocked_accounts: number; no_account: number; claimed_by_me: number; last_activity_at: string | null };
 
 export type Overview = { start_date: string; end_date: string; days: ({ day: string; opened: number; closed: number; reopened: number })[]; opened: number; closed: number; reopened: number; outcomes: { confirmed: number; false_positives: number; inconclusive: number; none: number }; median_seconds_to_close: number | null; open_cases: number; backlog: ({ created_after: string | null; created_before: string | null; cases: number })[]; scores: ({ score: number; cases: number })[]; last_activity_at: string | null };
 
@@ -200,6 +210,8 @@ export type MadeClient = { client: ApiClient; client_secret: string };
 
 export type RotateClientSecret = { revoke_now?: boolean };
 
+export type Colleague = { user_id: string; email: string; name: string; role: "investigator" | "lead" | "admin" };
+
 export type User = { user_id: string; email: string; name: string; role: "investigator" | "lead" | "admin"; is_disabled: boolean; has_password: boolean; has_external_sign_in: boolean; created_at: string; last_sign_in_at?: string };
 
 export type NewUser = { email: string; name: string; role: "investigator" | "lead" | "admin" };
@@ -216,11 +228,11 @@ export type MetricPoint = { timestamp: string; total_events?: number; guest_sess
 
 export type Webhook = { webhook_id: string; url: string; types: (string)[]; is_enabled: boolean; disabled_reason?: string; waiting: number; dead: number; previous_secret_expires_at?: string; created_at: string; updated_at: string };
 
-export type NewWebhook = { url: string; types?: ("case.opened" | "case.evidence_added" | "case.closed" | "case.reopened" | "account.created" | "account.updated" | "account.erased" | "activity.decided" | "rule.changed")[] };
+export type NewWebhook = { url: string; types?: ("case.opened" | "case.evidence_added" | "case.closed" | "case.reopened" | "case.note_added" | "account.created" | "account.updated" | "account.erased" | "activity.decided" | "rule.changed")[] };
 
 export type WebhookSecret = { webhook: Webhook; secret: string };
 
-export type WebhookChange = { url?: string; types?: ("case.opened" | "case.evidence_added" | "case.closed" | "case.reopened" | "account.created" | "account.updated" | "account.erased" | "activity.decided" | "rule.changed")[]; is_enabled?: boolean };
+export type WebhookChange = { url?: string; types?: ("case.opened" | "case.evidence_added" | "case.closed" | "case.reopened" | "case.note_added" | "account.created" | "account.updated" | "account.erased" | "activity.decided" | "rule.changed")[]; is_enabled?: boolean };
 
 export type WebhookTest = { delivered: boolean; status?: number; error?: string; milliseconds: number };
 

@@ -73,6 +73,20 @@ test("cli: an argument that starts with a dash or is only dots is reported as a 
   expect(dots).toMatchObject({ code: 2, err: expect.stringContaining("must not be ..") });
 });
 
+test("cli: cases can be claimed, released and taken one after the other", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const of = ["--tenant", tenant.slug];
+  const [first, second] = [await tenant.openCase("ann"), await tenant.openCase("bob")];
+  expect(await json(["cases", "next", ...of])).toMatchObject({ case_id: second.case_id });
+  expect(await json(["cases", "claim", first.case_id, ...of])).toMatchObject({ claim: { claimed_by: tenant.clientId } });
+  expect((await run(["cases", "next", ...of])).out).toBe("no unclaimed case\n");
+  expect((await run(["cases", "claim", first.case_id, "--release", ...of])).out).toBe(`${first.case_id} is released\n`);
+  expect((await run(["cases", "list", "--claimed-by", "me", ...of])).out).not.toContain(first.case_id);
+  expect((await run(["cases", "claim", first.case_id, "--take-over", ...of])).out).toContain("is claimed until");
+  expect(await json(["cases", "note", first.case_id, "Called the bank.", ...of])).toMatchObject({ text: "Called the bank." });
+  expect((await run(["cases", "list", "--claimed-by", "none", ...of])).out).toBe("no cases\n");
+});
+
 test("cli: accounts can be listed, shown and changed", async () => {
   const tenant = await TestTenant.create(service.current);
   const of = ["--tenant", tenant.slug];
@@ -231,7 +245,7 @@ test("cli: completion offers commands, subcommands and options in a real bash", 
     return stdout.trim().split("\n");
   };
   expect(complete(["casehound", "web"])).toEqual(["webhooks"]);
-  expect(complete(["casehound", "cases", "c"])).toEqual(["close"]);
+  expect(complete(["casehound", "cases", "c"])).toEqual(["close", "claim"]);
   expect(complete(["casehound", "cases", "close", "--d"])).toEqual(["--disposition"]);
   expect(complete(["casehound", "doctor", "--j"])).toEqual(["--json"]);
   expect(complete(["casehound", "events", "send", "--scenario", "spr"])).toEqual(["spraying"]);

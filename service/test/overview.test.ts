@@ -45,7 +45,14 @@ test("GET overview 200: an empty tenant has zeros for every day, and no times", 
   expect(found).toMatchObject({ median_seconds_to_close: null, last_activity_at: null });
   expect(found.outcomes).toEqual({ confirmed: 0, false_positives: 0, inconclusive: 0, none: 0 });
   expect(found.backlog.map((each) => each.cases)).toEqual([0, 0, 0, 0, 0, 0]);
-  expect(await counts(tenant)).toEqual({ open: 0, new_evidence: 0, blocked_accounts: 0, no_account: 0, last_activity_at: null });
+  expect(await counts(tenant)).toEqual({
+    open: 0,
+    new_evidence: 0,
+    blocked_accounts: 0,
+    no_account: 0,
+    claimed_by_me: 0,
+    last_activity_at: null,
+  });
 });
 
 test("GET overview 200: shows what was opened, closed and reopened today, with outcomes, scores and the backlog", async () => {

@@ -29,6 +29,7 @@ export const sweptRows: Record<string, { column: string; into: string; values: s
     into: "snooze_id, case_id, subject, scope, rules, score, size, created_at, created_by",
     values: "$2, $2, 'account:a', 'account', '{rule}', 3, 0, '2020-01-01', 'x'",
   },
+  case_leases: { column: "expires_at", into: "case_id, claimed_by, claimed_at", values: "$2, 'x', '2020-01-01'" },
   case_traits: { column: "seen_at", into: "trait, rule_id, case_id, size", values: "$2, 'rule', $2, 1" },
   list_entries: {
     column: "expires_at",

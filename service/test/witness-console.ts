@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { saveClaim } from "../src/db/leases.ts";
 import { insertDecided, makeTraces } from "./decided.ts";
 import type { TestTenant } from "./harness.ts";
+import { makeOthers } from "./people.ts";
 import type { Sample } from "./witness.ts";
 
 // Includes the rejections for paths below an id, which the common rejections leave out.
@@ -54,6 +56,46 @@ export const consoleTraffic: Record<string, (tenant: TestTenant) => Promise<Samp
   },
   listCaseEvents: onCase("events"),
   listCaseMembers: onCase("members"),
+  listCaseNotes: async (tenant) => {
+    const { case_id } = await makeScene(tenant);
+    await tenant.call("POST", `/cases/${case_id}/notes`, { body: { text: "A note" }, key: randomUUID() });
+    return below("/cases", case_id, "notes");
+  },
+  addCaseNote: async (tenant) => {
+    const key = randomUUID();
+    const options = { body: { text: "A note" }, key };
+    const [first, ...others] = below("/cases", (await makeScene(tenant)).case_id, "notes");
+    if (!first) return [];
+    return [
+      { ...first, options, status: 201 },
+      ...others.map((sample) => ({ ...sample, options: { ...options, key: randomUUID() } })),
+      { ...first, options: { key, body: { text: "Another" } }, status: 409, type: "operation-idempotency-conflict" },
+    ];
+  },
+  listColleagues: async (tenant) => {
+    await makeOthers(tenant);
+    return [{ path: "/colleagues", status: 200 }];
+  },
+  getCaseClaim: async (tenant) => {
+    const { case_id } = await makeScene(tenant);
+    await tenant.call("PUT", `/cases/${case_id}/claim`);
+    return below("/cases", case_id, "claim");
+  },
+  claimCase: async (tenant) => {
+    const { case_id } = await makeScene(tenant);
+    const [free] = await tenant.list("website_account_id=user-2");
+    const claim = { claimed_by: "somebody-else", claimed_at: "2026-11-15T09:30:00.000Z", expires_at: "2100-01-01T00:00:00.000Z" };
+    await saveClaim(tenant.service.database, tenant.tenantId, { case_id, claim, isTakeover: false });
+    const options = { body: { take_over: false } };
+    return [
+      ...below("/cases", free?.case_id ?? "", "claim").map((sample) => ({ ...sample, options })),
+      { path: `/cases/${case_id}/claim`, options, status: 409, type: "item-already-exists" },
+    ];
+  },
+  releaseCase: async (tenant) => {
+    const [own, ...others] = below("/cases", (await makeScene(tenant)).case_id, "claim");
+    return own ? [{ ...own, status: 204 }, ...others] : [];
+  },
   listCaseSessions: onCase("sessions"),
   listCaseActivities: onCase("activities"),
   listEndUserAccountEvents: onAccount("events"),

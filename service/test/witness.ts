@@ -226,6 +226,7 @@ export const alsoUnprovokable: Record<string, FailureCode[]> = {
   getImport: ["bad-request"],
   startImport: ["bad-request"],
   listUsers: ["bad-request"],
+  listColleagues: ["bad-request"],
   listClients: ["bad-request"],
   listWebhooks: ["bad-request"],
   getKeys: ["bad-request"],

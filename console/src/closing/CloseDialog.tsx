@@ -1,5 +1,6 @@
 import type { Case } from "@casehound/client";
 import { useState } from "react";
+import { ColleagueNote } from "../claiming/ClaimLine.tsx";
 import { subjectCaseName } from "../parts/subject.ts";
 import { Actor } from "../parts/Actor.tsx";
 import { dispositionWords, hasOwnReason } from "../parts/Badges.tsx";
@@ -113,6 +114,7 @@ function Closing({ seen, first, conflict, problem, isBusy, onSubmit, onClose }: 
           <Alert>{problem}</Alert>
         </div>
       )}
+      <ColleagueNote caseId={id} />
       <div className="mb-4 flex items-start gap-3">
         <Score score={seen.details.overall_risk_score} />
         <p className="line-clamp-3 text-sm text-soft">{visible(seen.details.summary)}</p>

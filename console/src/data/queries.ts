@@ -1,4 +1,4 @@
-import type { CaseListItem, Operations } from "@casehound/client";
+import type { CaseListItem, Claim, Operations } from "@casehound/client";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { ConsoleClient } from "./client.ts";
 import { digestReader } from "./digests.ts";
@@ -8,10 +8,16 @@ export type CaseQuery = Omit<NonNullable<Operations["listCases"]["query"]>, "lim
 const pageSize = 100;
 const half = 30_000;
 
+// The time until a claim lapses, and some more in case the clocks differ.
+function untilLapse(claim: Claim | undefined): number | false {
+  return claim ? Math.max(Date.parse(claim.expires_at) - Date.now(), half) + 1000 : false;
+}
+
 // All reads in one place. Every key starts with the noun, so a change to a noun can invalidate all of its readers.
 export function queriesOf(client: ConsoleClient) {
   const readDigest = digestReader(client);
   return {
+    ...teamQueries(client),
     cases: (query: CaseQuery) =>
       infiniteQueryOptions({
         queryKey: ["cases", "list", query],
@@ -31,7 +37,12 @@ export function queriesOf(client: ConsoleClient) {
       }),
     // What a row shows besides the list's own members. The account is in the key because the digest includes its flags.
     digest: ({ case_id: caseId, website_account_id: account }: Pick<CaseListItem, "case_id" | "website_account_id">) =>
-      queryOptions({ queryKey: ["digest", account, caseId], queryFn: () => readDigest(caseId), staleTime: half }),
+      queryOptions({
+        queryKey: ["digest", account, caseId],
+        queryFn: () => readDigest(caseId),
+        staleTime: half,
+        refetchInterval: ({ state }) => untilLapse(state.data?.claim),
+      }),
     case: (caseId: string) =>
       queryOptions({
         queryKey: ["case", caseId],
@@ -68,6 +79,37 @@ export function queriesOf(client: ConsoleClient) {
         queryKey: ["decision", predictionId],
         queryFn: ({ signal }) => client.call("getDecision", { params: { prediction_id: predictionId }, signal }),
         staleTime: Infinity,
+      }),
+  };
+}
+
+// What people tell each other about a case.
+function teamQueries(client: ConsoleClient) {
+  return {
+    // Who works on the case. Read again when the claim lapses, because that is not an event.
+    claim: (caseId: string) =>
+      queryOptions({
+        queryKey: ["case", caseId, "claim"],
+        queryFn: ({ signal }) => client.call("getCaseClaim", { params: { case_id: caseId }, signal }),
+        staleTime: half,
+        refetchInterval: ({ state }) => untilLapse(state.data?.claim),
+      }),
+    notes: (caseId: string) =>
+      infiniteQueryOptions({
+        queryKey: ["case", caseId, "notes"],
+        queryFn: ({ pageParam, signal }) => {
+          const query = { limit: pageSize, ...(pageParam && { cursor: pageParam }) };
+          return client.call("listCaseNotes", { params: { case_id: caseId }, query, signal });
+        },
+        initialPageParam: "",
+        getNextPageParam: (last) => last.next_cursor,
+        staleTime: half,
+      }),
+    colleagues: () =>
+      queryOptions({
+        queryKey: ["colleagues"],
+        queryFn: async ({ signal }) => (await client.call("listColleagues", { signal })).colleagues,
+        staleTime: 10 * half,
       }),
   };
 }

@@ -1,5 +1,10 @@
 const person = /^(.*\S)\s+<([^<>]+@[^<>]+)>$/;
 
+// A person's name without the e-mail address, or what else the actor is called.
+export function nameOfActor(actor: string): string {
+  return person.exec(actor)?.[1] ?? (actor === "system" ? "Detection" : actor);
+}
+
 // Who made a change: a person by name, detection, or a program by its client id.
 export function Actor({ actor }: { actor: string }) {
   const [, name, email] = person.exec(actor) ?? [];

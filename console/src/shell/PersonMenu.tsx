@@ -1,5 +1,6 @@
 import { ChevronsUpDown, KeyRound, LogOut, Monitor, MonitorX, Moon, Sun } from "lucide-react";
 import { useState } from "react";
+import { useClaimOnOpen } from "../claiming/setting.ts";
 import { Menu } from "../parts/Menu.tsx";
 import { toast } from "../parts/Toasts.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
@@ -19,6 +20,7 @@ const themes = [
 export function PersonMenu({ look }: { look: string }) {
   const { session, leave } = useWorkspace();
   const theme = useTheme();
+  const [claimsOnOpen, setClaimsOnOpen] = useClaimOnOpen();
   const [open, setOpen] = useState<Open>(null);
   const { name, email, role } = session.user;
   const out = () =>
@@ -47,6 +49,9 @@ export function PersonMenu({ look }: { look: string }) {
           {
             title: email,
             items: themes.map(({ value, ...each }) => ({ ...each, isChosen: theme === value, run: () => chooseTheme(value) })),
+          },
+          {
+            items: [{ name: "Claim cases when I open them", isChosen: claimsOnOpen, run: () => setClaimsOnOpen(!claimsOnOpen) }],
           },
           {
             items: [

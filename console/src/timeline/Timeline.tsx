@@ -1,5 +1,8 @@
-import type { ScoredActivity } from "@casehound/client";
-import { useEffect, useState } from "react";
+import type { Note, ScoredActivity } from "@casehound/client";
+import { Fragment, useEffect, useState } from "react";
+import { MessageSquare } from "lucide-react";
+import { NoteText } from "../notes/NoteText.tsx";
+import { NoteHead } from "../notes/NoteHead.tsx";
 import { Button } from "../parts/Button.tsx";
 import { eventElementId } from "./EventRow.tsx";
 import { SessionGroup } from "./SessionGroup.tsx";
@@ -18,13 +21,15 @@ type Props = {
   // The event in the address.
   chosen: string | undefined;
   onRead?: (groupId: string, activities: ScoredActivity[]) => void;
+  // What people wrote, in chronological order.
+  notes?: readonly Note[];
   // Keeps all sessions closed until a person opens one.
   isQuiet?: boolean;
 };
 
 // Sessions in chronological order. The session with the strongest evidence and the latest ones with evidence are open; the others
 // open on a click. A session with evidence is always shown, and shows its evidence even if it is not open.
-export function Timeline({ groups, whose, chosen, onRead, isQuiet = false }: Props) {
+export function Timeline({ groups, whose, chosen, onRead, notes = [], isQuiet = false }: Props) {
   const [pressed, setPressed] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [isWhole, setWhole] = useState(false);
   const telling = groups.filter(({ own }) => own.some((each) => isOccurrence(each, whose.evidence)));
@@ -42,6 +47,9 @@ export function Timeline({ groups, whose, chosen, onRead, isQuiet = false }: Pro
   const isOpen = (id: string) => pressed.get(id) ?? (id === homeId || (!isQuiet && first.has(id)));
   const isHomeOpen = homeId !== undefined && isOpen(homeId);
   useShown(chosen, isHomeOpen);
+  // A note comes after the sessions that had begun when it was written.
+  const between = (before: Group | undefined, after: Group | undefined) =>
+    notes.filter(({ created_at: at }) => (!before || at >= before.startedAt) && (!after || at < after.startedAt));
   return (
     <>
       {left > 0 && (
@@ -55,21 +63,36 @@ export function Timeline({ groups, whose, chosen, onRead, isQuiet = false }: Pro
         </div>
       )}
       <ol>
-        {shown.map((group) => (
-          <SessionGroup
-            key={group.id}
-            group={group}
-            whose={whose}
-            isOpen={isOpen(group.id)}
-            hasEvidence={isTelling(group)}
-            onToggle={() => setPressed((known) => new Map(known).set(group.id, !isOpen(group.id)))}
-            chosen={chosen}
-            {...(onRead && { onRead })}
-          />
+        {shown.map((group, index) => (
+          <Fragment key={group.id}>
+            {index > 0 && <NoteRows notes={between(shown[index - 1], group)} />}
+            <SessionGroup
+              group={group}
+              whose={whose}
+              isOpen={isOpen(group.id)}
+              hasEvidence={isTelling(group)}
+              onToggle={() => setPressed((known) => new Map(known).set(group.id, !isOpen(group.id)))}
+              chosen={chosen}
+              {...(onRead && { onRead })}
+            />
+          </Fragment>
         ))}
+        <NoteRows notes={between(shown.at(-1), undefined)} />
       </ol>
     </>
   );
+}
+
+function NoteRows({ notes }: { notes: readonly Note[] }) {
+  return notes.map((note) => (
+    <li key={note.note_id} className="flex gap-2 border-t border-line bg-sunken/50 px-4 py-2">
+      <MessageSquare size={15} aria-label="Note" className="mt-0.5 shrink-0 text-faint" />
+      <div className="min-w-0">
+        <NoteHead note={note} />
+        <NoteText note={note} />
+      </div>
+    </li>
+  ));
 }
 
 // Scrolls to the chosen event as soon as it is rendered.

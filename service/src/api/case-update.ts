@@ -11,6 +11,7 @@ import {
 } from "../db/cases.ts";
 import { contended as lostRace, type TenantDatabase, type Transaction } from "../db/postgres/database.ts";
 import { appendEvents } from "../db/events.ts";
+import { deleteClaims } from "../db/leases.ts";
 import { claimKey, deleteKey, insertReplies, saveReply, type StoredReply } from "../db/keys.ts";
 import { saveOutcomes } from "../db/outcomes.ts";
 import { insertSnoozes } from "../db/snoozes.ts";
@@ -190,6 +191,7 @@ async function save(tx: Transaction, tenantId: string, { outcomes, changed }: De
   const events = [...done.flatMap((each) => each.events), ...woken];
   return Promise.all([
     saveCases(tx, tenantId, changed),
+    deleteClaims(tx, tenantId, closedIds(changed)),
     saveOutcomes(tx, tenantId, changed),
     insertMemberCloses(
       tx,
@@ -198,6 +200,10 @@ async function save(tx: Transaction, tenantId: string, { outcomes, changed }: De
     ),
     appendEvents(tx, tenantId, events),
   ]);
+}
+
+function closedIds(changed: LockedCase[]): string[] {
+  return changed.flatMap(({ document }) => (document.status === "CLOSED" ? [document.case_id] : []));
 }
 
 // Closing a case that is already closed does not close its members either.

@@ -20,7 +20,8 @@ const CaseQuery = Type.Object({
 async function list(services: Services, { caller, query }: Call): Promise<Reply> {
   const given = query as Record<string, unknown> & { sort?: CaseSort; limit?: number; cursor?: string };
   const sort = given.sort ?? "-created_at";
-  const filter = toFilter(given);
+  const isMine = given["claimed_by"] === "me";
+  const filter = toFilter(isMine ? { ...given, claimed_by: caller.actor } : given);
   const signature = listSignature(caller, "listCases", { ...filter, sort });
   // The seal proves that nextPosition made this value.
   const after = given.cursor === undefined ? null : (services.cursors.open(given.cursor, signature) as CasePosition);

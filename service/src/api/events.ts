@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { findLastEventIds, listEventsOf } from "../db/events.ts";
 import { readFullEvents } from "../db/full-events.ts";
+import { withNoteTexts } from "../db/notes.ts";
 import { LoggedEvent, scopeOfEvent } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { accountId, accountNoun } from "./accounts.ts";
@@ -80,7 +81,7 @@ function history(services: Services, call: Call, { id, resource, path, exists, m
     read: async (before, limit) => {
       const found = await listEventsOf(services.database, call.caller.tenant_id, { resource, before, limit });
       if (found.length === 0 && !(await exists())) throw missing();
-      return found;
+      return withNoteTexts(services.database, call.caller.tenant_id, found);
     },
     positionOf: (last) => last.event_id,
     show: (events) => events,

@@ -4,6 +4,7 @@ import { assessmentOperations } from "./assessments.ts";
 import { backtestOperations } from "./backtests.ts";
 import { caseValueOperations } from "./case-values.ts";
 import { caseOperations } from "./cases.ts";
+import { claimOperations } from "./claims.ts";
 import { clientOperations } from "./clients.ts";
 import { decisionOperations } from "./decisions.ts";
 import { eventOperations } from "./events.ts";
@@ -16,6 +17,7 @@ import { listFileOperations } from "./list-files.ts";
 import { listOperations } from "./lists.ts";
 import { modelOperations } from "./models.ts";
 import type { Operation } from "./operation.ts";
+import { noteOperations } from "./notes.ts";
 import { overviewOperations } from "./overview.ts";
 import { policyOperations } from "./policy.ts";
 import { tenantMetricsOperations } from "./tenant-metrics.ts";
@@ -35,6 +37,8 @@ import { webhookOperations } from "./webhooks.ts";
 // it.
 export const operations: readonly Operation[] = [
   ...caseOperations,
+  ...claimOperations,
+  ...noteOperations,
   ...snoozeOperations,
   ...eventOperations,
   ...sessionOperations,

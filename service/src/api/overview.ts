@@ -62,6 +62,8 @@ function digestOf(row: DigestRow, linked: LinkedCases | undefined): CaseDigest {
     ...(members && { members: members.count }),
     ...(random_check && { random_check }),
     ...closingIn(row),
+    ...claimOf(row),
+    ...(row.notes > 0 && { notes: row.notes }),
     linked_cases: linked?.linked_cases ?? 0,
     linked_case_ids: linked?.linked_case_ids ?? [],
   };
@@ -74,9 +76,14 @@ function closingIn({ closing }: DigestRow): Pick<CaseDigest, "closed"> {
   return { closed: { at, by, ...(disposition && { disposition }) } };
 }
 
+function claimOf({ claimed_by, claimed_at, expires_at }: DigestRow): Pick<CaseDigest, "claim"> {
+  if (claimed_by === null || claimed_at === null || expires_at === null) return {};
+  return { claim: { claimed_by, claimed_at, expires_at } };
+}
+
 async function counts(services: Services, { caller }: Call): Promise<Reply> {
   const [views, last_activity_at] = await Promise.all([
-    countViews(services.database, caller.tenant_id),
+    countViews(services.database, caller.tenant_id, caller.actor),
     findLastReceived(services.database, caller.tenant_id),
   ]);
   return dataReply({ ...views, last_activity_at });

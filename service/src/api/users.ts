@@ -158,7 +158,34 @@ async function endSessions(services: Services, call: Call): Promise<Reply> {
 
 const changing = { scope: "manage:users", tag: "People" } as const;
 
+// What anybody who works on cases may know about the others, to mention them or hand a case over.
+const Colleague = Type.Object(
+  { user_id: User.properties.user_id, email: User.properties.email, name: User.properties.name, role: User.properties.role },
+  { additionalProperties: false, $id: "Colleague" },
+);
+
+async function colleagues(services: Services, { caller }: Call): Promise<Reply> {
+  const people = (await listUsers(services.database, caller.tenant_id)).filter((user) => !user.is_disabled);
+  return dataReply({ colleagues: people.map(({ user_id, email, name, role }) => ({ user_id, email, name, role })) });
+}
+
 export const userOperations: Operation[] = [
+  operation({
+    id: "listColleagues",
+    method: "GET",
+    path: "/colleagues",
+    scope: "read:case",
+    tag: "People",
+    summary: "List the people who work on cases",
+    description: "Everybody who is not disabled, ordered by e-mail. For mentions in notes.",
+    success: {
+      status: 200,
+      description: "The people",
+      schema: Type.Object({ colleagues: Type.Array(Colleague) }, { additionalProperties: false }),
+    },
+    problems: [],
+    handle: colleagues,
+  }),
   operation({
     id: "listUsers",
     method: "GET",

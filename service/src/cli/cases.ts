@@ -1,4 +1,4 @@
-import type { Case, CaseListItem } from "@casehound/client";
+import { ProblemError, type Case, type CaseListItem } from "@casehound/client";
 import { apiOptions, overApi, readOneOf, readWhole, wants, type ApiCall } from "./api.ts";
 import { textOption, type Command, type Outcome } from "./command.ts";
 import { dispositions } from "../domain/case.ts";
@@ -8,17 +8,20 @@ const listOptions: Command["options"] = {
   ...apiOptions,
   status: { type: "string", describe: "OPEN or CLOSED", values: ["OPEN", "CLOSED"] },
   account: { type: "string", describe: "only cases of this account" },
+  "claimed-by": { type: "string", describe: "me, none, or a person or client" },
   limit: { type: "string", describe: "how many, 1 to 1000 (default 20)" },
 };
 
 async function list({ client, options }: ApiCall): Promise<Outcome> {
   const status = readOneOf(options, "status", ["OPEN", "CLOSED"]);
   const account = textOption(options, "account");
+  const holder = textOption(options, "claimed-by");
   const limit = readWhole(options, "limit", { least: 1, most: 1000, fallback: 20 });
   const result = await client.listCases({
     limit,
     ...(status !== undefined && { status }),
     ...(account !== undefined && { website_account_id: account }),
+    ...(holder !== undefined && { claimed_by: holder }),
   });
   return { result, text: result.cases.length === 0 ? "no cases" : listText(caseTable(result.cases), result) };
 }
@@ -74,6 +77,45 @@ async function close({ client, positionals, options }: ApiCall): Promise<Outcome
   return { result: outcome.case, text: `${id} ${words}, version ${outcome.case.case_version}` };
 }
 
+async function claim({ client, positionals, options }: ApiCall): Promise<Outcome> {
+  const id = positionals[0] ?? "";
+  if (options["release"] === true) {
+    await client.releaseCase(id);
+    return { result: { case_id: id }, text: `${id} is released` };
+  }
+  const result = await client.claimCase(id, { take_over: options["take-over"] === true });
+  return { result, text: `${id} is claimed until ${result.claim?.expires_at ?? ""}` };
+}
+
+async function note({ client, positionals: [id = "", text = ""] }: ApiCall): Promise<Outcome> {
+  const result = await client.addCaseNote(id, { text });
+  return { result, text: `${id} has a new note, version ${result.case_version}` };
+}
+
+// Others may claim the first cases at the same moment, so several are tried.
+const triedMax = 20;
+
+async function next({ client }: ApiCall): Promise<Outcome> {
+  const free = { status: "OPEN", claimed_by: "none", sort: "-overall_risk_score", limit: triedMax } as const;
+  const { cases } = await client.listCases(free);
+  for (const { case_id } of cases) {
+    if (!(await isClaimed(client, case_id))) continue;
+    const found = await client.getCase(case_id);
+    return { result: found, text: caseText(found) };
+  }
+  return { result: {}, text: "no unclaimed case" };
+}
+
+async function isClaimed(client: ApiCall["client"], caseId: string): Promise<boolean> {
+  try {
+    await client.claimCase(caseId, {});
+    return true;
+  } catch (error) {
+    if (error instanceof ProblemError && error.type === "item-already-exists") return false;
+    throw error;
+  }
+}
+
 export const caseCommands: Command[] = [
   {
     name: "cases",
@@ -86,7 +128,7 @@ export const caseCommands: Command[] = [
   },
   {
     name: "cases list",
-    usage: "cases list [--status OPEN|CLOSED] [--account <id>] [--limit <n>]",
+    usage: "cases list [--status OPEN|CLOSED] [--account <id>] [--claimed-by <who>] [--limit <n>]",
     summary: "lists cases, newest first",
     positionals: { min: 0, max: 0 },
     options: listOptions,
@@ -115,5 +157,36 @@ export const caseCommands: Command[] = [
     },
     wants,
     run: overApi(close),
+  },
+  {
+    name: "cases claim",
+    usage: "cases claim <case_id> [--take-over] [--release]",
+    summary: "says that you work on a case",
+    positionals: { min: 1, max: 1 },
+    options: {
+      ...apiOptions,
+      "take-over": { type: "boolean", describe: "even if somebody else works on it" },
+      release: { type: "boolean", describe: "ends the claim instead" },
+    },
+    wants,
+    run: overApi(claim),
+  },
+  {
+    name: "cases note",
+    usage: "cases note <case_id> <text>",
+    summary: "adds a note to a case",
+    positionals: { min: 2, max: 2 },
+    options: apiOptions,
+    wants,
+    run: overApi(note),
+  },
+  {
+    name: "cases next",
+    usage: "cases next",
+    summary: "claims and shows the riskiest open case that nobody works on",
+    positionals: { min: 0, max: 0 },
+    options: apiOptions,
+    wants,
+    run: overApi(next),
   },
 ];

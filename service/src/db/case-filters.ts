@@ -20,6 +20,8 @@ export type CaseFilter = {
   new_evidence?: boolean;
   disposition?: string;
   closed_by?: string;
+  claimed_by?: string;
+  is_unclaimed?: true;
   created_after_ms?: number;
   created_before_ms?: number;
   updated_since?: string;
@@ -37,19 +39,26 @@ type Filter<V> = {
   // The schema of the query parameter. The parameter has the filter's name unless `parameter` is given.
   schema: TSchema;
   parameter?: string;
-  // Converts the parameter's value to the filter's, if they differ.
-  read?: (given: string) => V;
+  // Converts the parameter's value to the filter's, if they differ. Undefined means that another filter handles this value.
+  read?: (given: string) => V | undefined;
   // How matching cases are found. `facet`: as slices of an index, one for each facet number that the filter admits. `account`:
-  // through the account's index and then row by row, because one account has few cases. `closing`: through an index of its own,
-  // in the order of changes. `creation`, `change`: as a bound of one
-  // of the two orders. `row`: by checking each row of a slice.
-  by: "facet" | "account" | "closing" | "creation" | "change" | "row";
+  // through the account's index and then row by row, because one account has few cases. `claim`: likewise, through the claims of
+  // one person. `closing`: through an index of its own, in the order of changes. `creation`, `change`: as a bound of one of the
+  // two orders. `row`: by checking each row of a slice.
+  by: "facet" | "account" | "claim" | "closing" | "creation" | "change" | "row";
   admits?: (facets: Facets, value: V) => boolean;
   condition: (value: V, text: Text) => string;
   // A bound of one order that also implies a bound of the other.
   implied?: (value: V, text: Text) => string;
   isUpper?: true;
 };
+
+const unclaimed = "none";
+const ClaimedBy = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  description: "Who has claimed the case: `me`, `none`, or a person or client as in `claimed_by`.",
+});
 
 // Every filter of the case list. The operation's parameters, the statements and the choice of index are derived from this table.
 const filters: { [name in keyof CaseFilter]-?: Filter<NonNullable<CaseFilter[name]>> } = {
@@ -117,6 +126,21 @@ const filters: { [name in keyof CaseFilter]-?: Filter<NonNullable<CaseFilter[nam
     admits: ({ status }) => status === "CLOSED",
     condition: (actor, { bind }) => `closer = ${bind(actor)}`,
   },
+  claimed_by: {
+    schema: ClaimedBy,
+    read: (given) => (given === unclaimed ? undefined : given),
+    by: "claim",
+    condition: (holder, { bind }) =>
+      `case_id = any(array(select case_id from case_leases where tenant_id = $1 and claimed_by = ${bind(holder)} and expires_at > now()))`,
+  },
+  is_unclaimed: {
+    parameter: "claimed_by",
+    schema: ClaimedBy,
+    read: (given) => (given === unclaimed ? true : undefined),
+    by: "row",
+    // An array and not a join, so that the planner keeps walking the index in order: few cases are claimed at a time.
+    condition: () => "case_id <> all(array(select case_id from case_leases where tenant_id = $1 and expires_at > now()))",
+  },
   created_after_ms: {
     parameter: "created_after",
     schema: Time,
@@ -167,7 +191,8 @@ export const filterParameters = Object.fromEntries(
 export function toFilter(given: Record<string, unknown>): CaseFilter {
   const values = entries.flatMap(([name, { parameter = name, read }]) => {
     const value = given[parameter];
-    return value === undefined ? [] : [[name, read ? read(value as string) : value]];
+    const wanted = value !== undefined && read ? read(value as string) : value;
+    return wanted === undefined ? [] : [[name, wanted]];
   });
   return Object.fromEntries(values) as CaseFilter;
 }
@@ -200,7 +225,7 @@ export function planOf({ filter, sort }: CasePage): CasePlan {
   const given = givenIn(filter);
   const facets = facetsOf(given);
   const order = orderOf(sort);
-  const isNarrowed = given.some(({ filter: { by } }) => by === "account" || by === "closing" || by === "row");
+  const isNarrowed = given.some(({ filter: { by } }) => ["account", "claim", "closing", "row"].includes(by));
   return {
     given,
     facets,
@@ -230,11 +255,12 @@ export function boundsOf({ given }: CasePlan, { sort, after }: CasePage, text: T
 // The conditions of each slice. Facet numbers come from our own lists, never from the caller's text.
 export function slicesOf({ given, facets, isWhole }: CasePlan, { filter }: CasePage, text: Text): string[][] {
   if (isWhole) return [[]];
-  const { website_account_id: account } = filter;
+  const { website_account_id: account, claimed_by: holder } = filter;
   const conditionsBy = (kinds: Filter<unknown>["by"][]) =>
     given.filter((each) => kinds.includes(each.filter.by)).map((each) => each.filter.condition(each.value, text));
   const isClosing = given.some((each) => each.filter.by === "closing");
-  if (isClosing || (account !== undefined && account !== unknownAccount)) return [conditionsBy(["account", "closing", "facet"])];
+  const isSmall = isClosing || holder !== undefined || (account !== undefined && account !== unknownAccount);
+  if (isSmall) return [conditionsBy(["claim", "account", "closing", "facet"])];
   const own = conditionsBy(["account"]);
   return facets.map((each) => [...own, `facet = ${facetOf(each)}`]);
 }

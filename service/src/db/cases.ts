@@ -20,6 +20,15 @@ export async function findCases(database: Queryable, tenantId: string, ids: stri
   return new Map(rows.map((row) => [row.case_id, row]));
 }
 
+export async function findCaseVersion(database: Queryable, tenantId: string, id: string): Promise<number | undefined> {
+  if (!isCanonicalUuid(id)) return undefined;
+  const [row] = await database.query<{ case_version: number }>(sql`
+    select case_version
+    from cases
+    where tenant_id = ${tenantId} and case_id = ${id}`);
+  return row?.case_version;
+}
+
 export async function findAccountsOfCases(
   database: Queryable,
   tenantId: string,

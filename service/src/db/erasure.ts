@@ -8,6 +8,7 @@ import { deleteTraitsOf } from "./case-traits.ts";
 import { lockCasesById, type LockedCase } from "./cases.ts";
 import type { Queryable } from "./postgres/database.ts";
 import { eraseAccountFromOutcomes } from "./outcomes.ts";
+import { eraseAccountFromNotes } from "./notes.ts";
 import { eraseAccountFromRules } from "./rule-report.ts";
 import { deleteChecksOf } from "./random-checks.ts";
 import { deleteSnoozesOfAccount } from "./snoozes.ts";
@@ -101,6 +102,7 @@ export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased
     where tenant_id = ${tenantId} and website_account_id = ${erased.id}`);
   await eraseAccountFromMembers(tx, tenantId, erased);
   const own = await findOwnCases(tx, tenantId, erased);
+  await eraseAccountFromNotes(tx, tenantId, { ...erased, caseIds: own });
   await deleteTraitsOf(tx, tenantId, own);
   await deleteChecksOf(tx, tenantId, own);
   await deleteSnoozesOfAccount(tx, tenantId, erased);

@@ -3,6 +3,7 @@ import { findAccounts } from "./accounts.ts";
 import { caseText, findCases } from "./cases.ts";
 import type { Queryable } from "./postgres/database.ts";
 import { listEventsAfter } from "./events.ts";
+import { withNoteTexts } from "./notes.ts";
 import { listRules } from "./rules.ts";
 
 // A page ends before it exceeds this length, but always holds at least one event.
@@ -46,7 +47,7 @@ export async function readFullEvents(
   let characters = 0;
   let last = after;
   for (let from = 0; from < found.length; from += lookedUpAtOnce) {
-    const some = found.slice(from, from + lookedUpAtOnce);
+    const some = await withTexts(database, tenantId, { events: found.slice(from, from + lookedUpAtOnce), scopes });
     const currents = await readCurrents(database, tenantId, { events: some.filter(({ type }) => isWanted(type)), scopes });
     for (const event of some) {
       if (isWanted(event.type)) {
@@ -63,10 +64,16 @@ export async function readFullEvents(
   return { events, next_after: last };
 }
 
+type Some = { events: LoggedEvent[]; scopes: ReadonlySet<string> };
+
+function withTexts(database: Queryable, tenantId: string, { events, scopes }: Some): Promise<LoggedEvent[]> {
+  return scopes.has("read:case") ? withNoteTexts(database, tenantId, events) : Promise.resolve(events);
+}
+
 async function readCurrents(
   database: Queryable,
   tenantId: string,
-  { events, scopes }: { events: LoggedEvent[]; scopes: ReadonlySet<string> },
+  { events, scopes }: Some,
 ): Promise<Map<Kind, Map<string, string>>> {
   const kinds = Object.entries(readers).filter(([, { scope }]) => scopes.has(scope));
   const found = await Promise.all(

@@ -38,18 +38,30 @@ export async function countOpen(database: Queryable, tenantId: string, nowMs: nu
   return rows.map(({ facet, ...counted }) => ({ ...counted, score: scoreOf(facet) }));
 }
 
-export type ViewCounts = { open: number; new_evidence: number; blocked_accounts: number; no_account: number };
+export type ViewCounts = {
+  open: number;
+  new_evidence: number;
+  blocked_accounts: number;
+  no_account: number;
+  claimed_by_me: number;
+};
 
 // Each count reads one slice of an index.
-export async function countViews(database: Queryable, tenantId: string): Promise<ViewCounts> {
+export async function countViews(database: Queryable, tenantId: string, me: string): Promise<ViewCounts> {
   const { end, blockedFrom } = openFacets;
   const [row] = await database.query<Row & ViewCounts>(sql`
     select
       (select count(*) from cases where tenant_id = ${tenantId} and facet < ${end}::smallint) as open,
       (select count(*) from cases where tenant_id = ${tenantId} and has_new_evidence) as new_evidence,
       (select count(*) from cases where tenant_id = ${tenantId} and facet >= ${blockedFrom}::smallint and facet < ${end}::smallint) as blocked_accounts,
-      (select count(*) from cases where tenant_id = ${tenantId} and facet < ${end}::smallint and website_account_id = 'UNKNOWN') as no_account`);
-  return row ?? { open: 0, new_evidence: 0, blocked_accounts: 0, no_account: 0 };
+      (select count(*) from cases where tenant_id = ${tenantId} and facet < ${end}::smallint and website_account_id = 'UNKNOWN') as no_account,
+      (
+        select count(*)
+        from case_leases as l
+        join cases as c on c.tenant_id = ${tenantId} and c.case_id = l.case_id
+        where l.tenant_id = ${tenantId} and l.claimed_by = ${me} and l.expires_at > now() and c.status = 'OPEN'
+      ) as claimed_by_me`);
+  return row ?? { open: 0, new_evidence: 0, blocked_accounts: 0, no_account: 0, claimed_by_me: 0 };
 }
 
 export type DigestRow = {
@@ -61,6 +73,10 @@ export type DigestRow = {
   is_blocked: boolean | null;
   is_quarantined: boolean | null;
   is_fraudulent: boolean | null;
+  notes: number;
+  claimed_by: string | null;
+  claimed_at: string | null;
+  expires_at: string | null;
 };
 
 // Only the details are cut out of the document, because it may hold hundreds of occurrences. They are the text between the two
@@ -70,9 +86,11 @@ export async function findDigests(database: Queryable, tenantId: string, ids: st
     select c.case_id,
       split_part(split_part(c.document, ',"details":', 2), ',"fraud_occurrences":', 1) as details,
       case when c.status = 'CLOSED' then split_part(split_part(c.document, ',"current_state":', 2), ',"state_history":', 1) end as closing,
-      c.has_new_evidence, a.is_blocked, a.is_quarantined, a.is_fraudulent
+      c.has_new_evidence, a.is_blocked, a.is_quarantined, a.is_fraudulent, l.claimed_by, l.claimed_at, l.expires_at,
+      (select count(*) from case_notes where tenant_id = ${tenantId} and case_id = c.case_id) as notes
     from cases as c
     left join accounts as a on a.tenant_id = ${tenantId} and a.website_account_id = c.website_account_id
+    left join case_leases as l on l.tenant_id = ${tenantId} and l.case_id = c.case_id and l.expires_at > now()
     where c.tenant_id = ${tenantId} and c.case_id = any(${ids}::uuid[])`);
 }
 

@@ -70,6 +70,7 @@ export const sweeps: readonly Sweep[] = [
   { table: "user_agents", column: "last_seen", keptDays: "retention" },
   { table: "case_members", column: "seen_at", keptDays: "retention" },
   { table: "snoozes", column: "until", keptDays: "retention" },
+  { table: "case_leases", column: "expires_at", keptDays: 1 },
   // Decisions are remembered for 30 days, and a case may stay open for as long again.
   { table: "case_traits", column: "seen_at", keptDays: 90 },
   // Expired entries are shown for a while. Without an expiry, an entry stays.

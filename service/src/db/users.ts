@@ -47,6 +47,17 @@ export async function findUser(database: Queryable, tenantId: string, userId: st
   return row && toUser(row);
 }
 
+// Users who are not disabled. The e-mail addresses must be spelled as they are stored.
+export async function findUserIdsByEmail(database: Queryable, tenantId: string, emails: string[]): Promise<string[]> {
+  if (emails.length === 0) return [];
+  const rows = await database.query<{ user_id: string }>(sql`
+    select user_id
+    from users
+    where tenant_id = ${tenantId} and email = any(${emails}::text[]) and not is_disabled
+    order by user_id`);
+  return rows.map((row) => row.user_id);
+}
+
 export async function lockUser(tx: Queryable, tenantId: string, userId: string): Promise<User | undefined> {
   const [row] = await tx.query<UserRow>(sql`
     select user_id, email, name, role, is_disabled, password_hash is not null as has_password,

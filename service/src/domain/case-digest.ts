@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
 import { dispositions, type Case } from "./case.ts";
+import { Claim } from "./claim.ts";
 import { Time } from "./field.ts";
 import { labels } from "./finding.ts";
 import { Score } from "./finding.ts";
@@ -40,6 +41,8 @@ export const CaseDigest = Type.Object(
         { additionalProperties: false, description: "Who closed the case, when, and with which outcome. Absent if it is open." },
       ),
     ),
+    claim: Type.Optional(Claim),
+    notes: Type.Optional(Type.Integer({ minimum: 1, description: "How many notes the case has." })),
     linked_cases: Type.Integer({
       description:
         "The number of open cases about other accounts or sources that share a device or an address with this case. Only the account's 10 latest devices and addresses are examined, and 50 accounts for each of them.",
@@ -58,6 +61,7 @@ export const CaseCounts = Type.Object(
     new_evidence: Type.Integer({ minimum: 0, description: "The number of open cases whose has_new_evidence is true." }),
     blocked_accounts: Type.Integer({ minimum: 0, description: "Open cases of blocked accounts." }),
     no_account: Type.Integer({ minimum: 0, description: "Open cases without an account." }),
+    claimed_by_me: Type.Integer({ minimum: 0, description: "Open cases that the caller has claimed." }),
     last_activity_at: Type.Union([Time, Type.Null()], {
       description: "When the latest scored activity was received; null if there is none.",
     }),

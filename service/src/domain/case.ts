@@ -272,7 +272,7 @@ export function pseudonymiseCase(found: CaseDocument, pseudonym: string, actor: 
   return { document, events: [event] };
 }
 
-function timeOfChange({ created_at, updated_at }: CaseDocument, now: string): string {
+export function timeOfChange({ created_at, updated_at }: CaseDocument, now: string): string {
   return notBefore(updated_at ?? created_at, now);
 }
 

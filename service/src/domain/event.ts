@@ -4,12 +4,16 @@ import type { Scope } from "./scope.ts";
 
 // Every type of event in the single log that serves as audit trail, timeline, feed and source of webhooks. `data` contains no
 // secrets. `webhook`: webhooks can send this type, and the console lists it under these words. `deed`: what the audit trail says
-// that the actor did.
+// that the actor did. `leavesVersion`: an event of a case that does not change the case itself.
 const eventTypes = {
   "case.opened": { webhook: "A case is opened", deed: "Opened the case" },
   "case.evidence_added": { webhook: "A case gets more evidence", deed: "Added evidence" },
   "case.closed": { webhook: "A case is closed", deed: "Closed the case" },
   "case.reopened": { webhook: "A case is reopened", deed: "Opened the case again" },
+  "case.note_added": { webhook: "A note is added to a case", deed: "Added a note" },
+  // Not sent by webhooks: a claim changes nothing that other systems act on.
+  "case.claimed": { deed: "Claimed the case", leavesVersion: true },
+  "case.released": { deed: "Released the case", leavesVersion: true },
   "case.snooze_ended": { deed: "Ended the quiet period of the case's rules" },
   "case.pseudonymised": { deed: "Erased the account: the case has a pseudonym" },
   "account.created": { webhook: "An account is created", deed: "Created the account" },
@@ -55,7 +59,7 @@ const eventTypes = {
   "webhook.deleted": {},
 } as const satisfies Record<string, EventFacts>;
 
-type EventFacts = { webhook?: string; deed?: string };
+type EventFacts = { webhook?: string; deed?: string; leavesVersion?: true };
 export type EventType = keyof typeof eventTypes;
 export type WebhookType = { [T in EventType]: (typeof eventTypes)[T] extends { webhook: string } ? T : never }[EventType];
 

@@ -1,6 +1,7 @@
 import { claimMemberClose, deleteMemberCloses, listOwnOpenCases, saveMemberClose } from "../db/case-members.ts";
 import { lockCases, saveCases } from "../db/cases.ts";
 import { appendEvents } from "../db/events.ts";
+import { deleteClaims } from "../db/leases.ts";
 import { saveOutcomes } from "../db/outcomes.ts";
 import type { Database } from "../db/postgres/database.ts";
 import { changeStatus, defaultReasons, type CaseDocument } from "../domain/case.ts";
@@ -43,6 +44,11 @@ export async function closeMembers({ database, clock }: Closing, tenantId: strin
     await Promise.all([
       saveMemberClose(tx, tenantId, { case_id, closed_to: ids.at(-1) ?? closed_to }),
       saveCases(tx, tenantId, closed),
+      deleteClaims(
+        tx,
+        tenantId,
+        closed.map(({ document }) => document.case_id),
+      ),
       saveOutcomes(tx, tenantId, closed),
       appendEvents(
         tx,

@@ -3,9 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { ArrowLeft, Link2, Printer, RotateCcw } from "lucide-react";
 import { useCallback, useRef, type ReactNode } from "react";
+import { ClaimLine } from "../../claiming/ClaimLine.tsx";
 import { useClosing } from "../../closing/useClosing.tsx";
 import { useBack } from "../../keys/back.ts";
 import { useKeys } from "../../keys/keys.ts";
+import { Notes } from "../../notes/Notes.tsx";
 import { FlagMarks, StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
 import { Button, IconButton, Kbd } from "../../parts/Button.tsx";
 import { copyAddress } from "../../parts/Copy.tsx";
@@ -29,6 +31,7 @@ import { AccountCard } from "./Who.tsx";
 import { Why } from "./Why.tsx";
 import { useListing } from "../lists/useListing.tsx";
 import { useCaseKeys } from "./actions.ts";
+import { useRound } from "./round.ts";
 
 export function CaseScreen() {
   const { caseId } = useParams({ from: "/inside/cases/$caseId" });
@@ -51,8 +54,7 @@ export function CaseScreen() {
 function CaseView({ found, stale }: { found: Case; stale: ReactNode }) {
   const back = useBack();
   const { may } = useWorkspace();
-  const nothing = useRef(() => {}).current;
-  const closing = useClosing({ onClosed: nothing, onReopened: nothing });
+  const closing = useClosing(useRound(found));
   const closingRef = useRef(closing);
   closingRef.current = closing;
   const onClose = useCallback((first?: Disposition) => closingRef.current.open(found, first), [found]);
@@ -87,7 +89,7 @@ function CaseView({ found, stale }: { found: Case; stale: ReactNode }) {
           <StateHistory found={found} />
           <AuditTrail caseId={found.case_id} />
         </div>
-        <div className="grid gap-4">
+        <div className="grid min-w-0 gap-4">
           {found.details.members ? (
             <Members found={found} />
           ) : (
@@ -95,6 +97,7 @@ function CaseView({ found, stale }: { found: Case; stale: ReactNode }) {
               <AccountCard websiteAccountId={found.website_account_id} />
             </Section>
           )}
+          <Notes found={found} />
         </div>
       </div>
       <Printed />
@@ -143,6 +146,7 @@ function Header({ found, onBack, children }: { found: Case; onBack: () => void; 
           <p className="text-xs text-faint">
             Opened <Age at={created_at} suffix=" ago" /> · version {case_version} · {found.case_id}
           </p>
+          <ClaimLine found={found} />
         </div>
         <div>
           <div className="flex items-center gap-3">

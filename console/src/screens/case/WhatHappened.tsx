@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ChevronDown, ChevronUp } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
 import { useKeys, type Binding } from "../../keys/keys.ts";
+import { useNotes } from "../../notes/notes.ts";
 import { Button, IconButton } from "../../parts/Button.tsx";
 import { zoneName } from "../../parts/clock.ts";
 import { wordsOf } from "../../parts/States.tsx";
@@ -18,6 +19,8 @@ import { Section } from "./Section.tsx";
 export function WhatHappened({ found }: { found: Case }) {
   const { case_id: caseId, website_account_id: websiteAccountId } = found;
   const { sessions, activities, telling, own } = useCaseActivities(caseId);
+  const { notes: newestFirst } = useNotes(caseId);
+  const notes = useMemo(() => newestFirst.toReversed(), [newestFirst]);
   const [read, setRead] = useState<ReadonlyMap<string, ScoredActivity[]>>(new Map());
   const onRead = useCallback(
     (groupId: string, found: ScoredActivity[]) => setRead((known) => new Map(known).set(groupId, found)),
@@ -76,7 +79,7 @@ export function WhatHappened({ found }: { found: Case }) {
       {!isPending && groups.length > 0 && (
         <div className="border-t border-line">
           <p className="px-4 pt-2 text-xs text-faint">Times are in {zoneName()}.</p>
-          <Timeline groups={groups} whose={whose} chosen={chosen} onRead={onRead} />
+          <Timeline groups={groups} whose={whose} chosen={chosen} onRead={onRead} notes={notes} />
         </div>
       )}
     </Section>

@@ -1,6 +1,7 @@
 import { dispositions, unknownAccount, type Case } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
+import { useClaims } from "../../claiming/claims.ts";
 import { soon } from "../../data/soon.ts";
 import type { Binding } from "../../keys/keys.ts";
 import { dispositionWords, flagFacts, flagNames } from "../../parts/Badges.tsx";
@@ -10,7 +11,7 @@ import type { Disposition } from "../../changes/desk.ts";
 
 type Acts = {
   // A row of the queue has enough members.
-  found: Pick<Case, "status" | "website_account_id"> | undefined;
+  found: Pick<Case, "case_id" | "status" | "website_account_id"> | undefined;
   // How many rows are selected. If any are, the keys act on them and never on the row in focus.
   selected?: number;
   onClose: (first?: Disposition) => void;
@@ -21,6 +22,7 @@ type Acts = {
 export function useCaseKeys({ found, selected = 0, onClose, onUndo }: Acts): Binding[] {
   const { may, flags, queries } = useWorkspace();
   const cache = useQueryClient();
+  const { toggle: toggleClaim } = useClaims();
   return useMemo(() => {
     const isMany = selected > 0;
     const group = isMany ? "The selected cases" : "The case in focus";
@@ -38,6 +40,13 @@ export function useCaseKeys({ found, selected = 0, onClose, onUndo }: Acts): Bin
       else toast({ kind: "problem", words: "The account could not be loaded." });
     };
     return [
+      {
+        key: "a",
+        name: "Claim or release the case",
+        group,
+        run: () => toggleClaim(found?.case_id ?? ""),
+        isOff: isMany || !mayClose,
+      },
       { key: "c", name: `Close ${what}`, group, run: () => onClose(), isOff: !mayClose },
       ...dispositions.map((each, index) => ({
         key: String(index + 1),
@@ -55,5 +64,5 @@ export function useCaseKeys({ found, selected = 0, onClose, onUndo }: Acts): Bin
       })),
       { key: "z", name: "Undo the last change", group, run: onUndo },
     ];
-  }, [found, selected, may, flags, queries, cache, onClose, onUndo]);
+  }, [found, selected, may, flags, queries, cache, toggleClaim, onClose, onUndo]);
 }

@@ -2,6 +2,7 @@ import type { Case, CaseMembers } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Maximize2, RotateCcw } from "lucide-react";
+import { ClaimLine } from "../../claiming/ClaimLine.tsx";
 import { Actor } from "../../parts/Actor.tsx";
 import { FraudLabel, StatusBadge, dispositionWords, hasOwnReason } from "../../parts/Badges.tsx";
 import { Button, Kbd } from "../../parts/Button.tsx";
@@ -101,6 +102,7 @@ function PeekBody({ found }: { found: Case }) {
         <p className="text-xs text-faint">
           Opened <Age at={found.created_at} suffix=" ago" /> · version {found.case_version}
         </p>
+        <ClaimLine key={found.case_id} found={found} />
         {found.status === "CLOSED" && <ClosedNote state={state} />}
       </div>
       <div className="grid gap-2">

@@ -9,6 +9,7 @@ import { Peek } from "./Peek.tsx";
 import { QueueTable } from "./QueueTable.tsx";
 import { useFocus, useNeighbours } from "./focus.ts";
 import { useQueueKeys } from "./queue-keys.ts";
+import { useTakeNext } from "./round.ts";
 import { useQueueRows } from "./rows.ts";
 import { toCaseQuery, type QueueFilter } from "./search.ts";
 import { useQueueWork } from "./work.ts";
@@ -35,6 +36,7 @@ export function QueueList({ filter, input }: Props) {
     onOpen: () => focusedId !== null && open(focusedId),
     onChoose: () => focusedId !== null && choose(focusedId),
     onLeave: chooseNone,
+    onNextUnclaimed: useTakeNext({ filter, rows, focusedId, focus, open }),
     onFilter: () => input.current?.focus(),
     onClose: close,
     onUndo: closing.undo,

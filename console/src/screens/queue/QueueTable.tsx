@@ -2,8 +2,9 @@ import { unknownAccount, type CaseListItem, type CaseSubject } from "@casehound/
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { FilePlus2 } from "lucide-react";
 import { memo, useEffect, useRef, type RefObject } from "react";
+import { ClaimMark } from "../../claiming/ClaimLine.tsx";
+import { NoteCount } from "../../notes/NoteCount.tsx";
 import { FlagMarks, StatusBadge, actionWords } from "../../parts/Badges.tsx";
 import { CaseLabel } from "../../parts/RandomCheck.tsx";
 import { accountsIn, subjectCaseName, subjectName } from "../../parts/subject.ts";
@@ -12,7 +13,7 @@ import { Age } from "../../parts/Time.tsx";
 import { visible } from "../../parts/visible.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Closing } from "./Closing.tsx";
-import { evidenceMeaning } from "./search.ts";
+import { NewEvidence } from "./NewEvidence.tsx";
 
 const rowHeight = 40;
 const headerHeight = 32;
@@ -202,6 +203,7 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
       <span role="gridcell" className="flex min-w-0 items-center gap-1.5">
         <AccountName id={row.website_account_id} subject={digest?.subject} />
         <FlagMarks flags={digest ?? { is_blocked: row.end_user_is_blocked }} isTight />
+        {digest?.claim && row.status === "OPEN" && <ClaimMark claim={digest.claim} />}
       </span>
       <span role="gridcell" className={`flex min-w-0 items-center gap-1.5 text-soft ${secondLine}`}>
         {row.status !== listed && <StatusBadge status={row.status} />}
@@ -211,6 +213,7 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
           </span>
         )}
         {digest?.has_new_evidence && <NewEvidence />}
+        {digest?.notes !== undefined && <NoteCount count={digest.notes} />}
         <span className="line-clamp-2 text-xs leading-4 @max-[34rem]:line-clamp-1" title={visible(digest?.summary ?? "")}>
           {digest?.closed && <Closing closed={digest.closed} />}
           {digest?.members !== undefined && (
@@ -268,18 +271,6 @@ function AccountName({ id, subject }: { id: string; subject: CaseSubject | undef
   return (
     <span className="truncate font-medium" title={name}>
       <bdi>{name}</bdi>
-    </span>
-  );
-}
-
-function NewEvidence() {
-  return (
-    <span
-      title={evidenceMeaning}
-      className="inline-flex h-5 shrink-0 items-center gap-1 rounded bg-accent-soft px-1.5 text-xs font-medium text-accent"
-    >
-      <FilePlus2 size={13} aria-hidden />
-      <span className="max-2xl:sr-only">New evidence</span>
     </span>
   );
 }

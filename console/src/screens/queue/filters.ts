@@ -5,6 +5,7 @@ import { dispositionWords } from "../../parts/Badges.tsx";
 import { visible } from "../../parts/visible.ts";
 
 const statuses = ["open", "closed", "all"] as const;
+const claims = ["me", "none"] as const;
 const periods = ["1h", "24h", "7d"] as const;
 
 // The queue's filters, as the address holds them. An absent parameter means the default: open cases without any other filter.
@@ -18,6 +19,7 @@ export type Narrowing = {
   evidence?: boolean;
   outcome?: (typeof dispositions)[number];
   closer?: string;
+  claimed?: (typeof claims)[number];
   changed?: (typeof periods)[number];
 };
 
@@ -42,6 +44,7 @@ const periodWords = {
   "24h": "Changed in the last 24 h",
   "7d": "Changed in the last 7 days",
 };
+const claimWords = { me: "Claimed by me", none: "Unclaimed" };
 const periodMs = { "1h": 3_600_000, "24h": 24 * 3_600_000, "7d": 7 * 24 * 3_600_000 };
 
 // Every filter of the queue. Addresses, requests, live rows, chips and the menu are derived from this list.
@@ -141,6 +144,14 @@ const filters: { [name in keyof Narrowing]-?: Filter<NonNullable<Narrowing[name]
     toQuery: (closer) => ({ closed_by: closer }),
     isMet: ({ status, current_state }, closer) => status === "CLOSED" && current_state.changed_by === closer,
     chip: ({ closer }) => (closer === undefined ? null : { name: `Closed by ${visible(closer)}`, drop: { closer: undefined } }),
+  },
+  claimed: {
+    read: (raw) => oneOf(claims, raw),
+    toQuery: (claimed) => ({ claimed_by: claimed }),
+    // A case from the stream is new here, so it is nobody's yet, as far as the list knows.
+    isMet: (_found, claimed) => claimed === "none",
+    chip: ({ claimed }) => (claimed === undefined ? null : { name: claimWords[claimed], drop: { claimed: undefined } }),
+    choices: { title: "Claim", items: claims.map((claimed) => ({ name: claimWords[claimed], put: { claimed } })) },
   },
   changed: {
     read: (raw) => oneOf(periods, raw),

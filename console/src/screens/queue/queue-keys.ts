@@ -12,6 +12,7 @@ type Acts = {
   onChoose: () => void;
   onLeave: () => void;
   onFilter: () => void;
+  onNextUnclaimed: () => void;
   onClose: (first?: Disposition) => void;
   onUndo: () => void;
 };
@@ -28,6 +29,7 @@ export function useQueueKeys(acts: Acts): void {
       { key: "k", name: "Previous case", group, run: () => latest.current.onMove(-1) },
       { key: "ArrowDown", shown: "↓", name: "Next case (arrow key)", group, run: () => latest.current.onMove(1) },
       { key: "ArrowUp", shown: "↑", name: "Previous case (arrow key)", group, run: () => latest.current.onMove(-1) },
+      { key: "u", name: "Claim the next unclaimed case", group, run: () => latest.current.onNextUnclaimed() },
       { key: "Enter", name: "Open the case", group, run: () => latest.current.onOpen() },
       { key: "x", name: "Select or unselect", group, run: () => latest.current.onChoose() },
       { key: "Escape", shown: "Esc", name: "Clear the selection", group, run: () => latest.current.onLeave() },

@@ -1,4 +1,4 @@
-import type { CaseListItem } from "@casehound/client";
+import { versionlessEvents, type CaseListItem } from "@casehound/client";
 import { useInfiniteQuery, useQueryClient, type InfiniteData } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { LiveEvent } from "../../data/live.ts";
@@ -108,8 +108,9 @@ function useNews(news: News): void {
       for (const id of others.slice(readMax)) latest.current.onFresh(id);
     }
 
-    const stop = live.onEvent(({ resource }: LiveEvent) => {
-      if (resource.type !== "case") return;
+    const stop = live.onEvent(({ type, resource }: LiveEvent) => {
+      // A claim does not change the case. The digest shows it.
+      if (resource.type !== "case" || versionlessEvents.some((each) => each === type)) return;
       waiting.add(resource.id);
       timer ??= setTimeout(flush, gatherMs);
     });

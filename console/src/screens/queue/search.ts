@@ -48,11 +48,12 @@ type View = {
   name: string;
   help?: string;
   filter: QueueFilter;
-  counted: "open" | "new_evidence" | "blocked_accounts" | "no_account";
+  counted: "open" | "claimed_by_me" | "new_evidence" | "blocked_accounts" | "no_account";
 };
 
 export const views: View[] = [
   { name: "Open, highest risk", filter: {}, counted: "open" },
+  { name: "Mine", help: "Open cases that you have claimed", filter: { claimed: "me" }, counted: "claimed_by_me" },
   { name: "New evidence", help: evidenceMeaning, filter: { evidence: true, sort: "changed" }, counted: "new_evidence" },
   { name: "Blocked accounts with open cases", filter: { blocked: true }, counted: "blocked_accounts" },
   { name: "No account", filter: { account: unknownAccount }, counted: "no_account" },

@@ -1,0 +1,69 @@
+import type { Claim } from "../domain/claim.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { sql } from "./postgres/sql.ts";
+
+// A lease has lapsed once the database's clock says so, because processes may have different clocks.
+
+type ClaimRow = Row & Claim;
+
+export async function findClaim(database: Queryable, tenantId: string, caseId: string): Promise<Claim | undefined> {
+  const [row] = await database.query<ClaimRow>(sql`
+    select claimed_by, claimed_at, expires_at
+    from case_leases
+    where tenant_id = ${tenantId} and case_id = ${caseId} and expires_at > now()`);
+  return row;
+}
+
+export async function lockClaim(tx: Queryable, tenantId: string, caseId: string): Promise<Claim | undefined> {
+  const [row] = await tx.query<ClaimRow>(sql`
+    select claimed_by, claimed_at, expires_at
+    from case_leases
+    where tenant_id = ${tenantId} and case_id = ${caseId} and expires_at > now()
+    for update`);
+  return row;
+}
+
+export async function countClaimsOf(database: Queryable, tenantId: string, holder: string): Promise<number> {
+  const [row] = await database.query<{ count: number }>(sql`
+    select count(*) as count
+    from case_leases
+    where tenant_id = ${tenantId} and claimed_by = ${holder} and expires_at > now()`);
+  return row?.count ?? 0;
+}
+
+// Returns false if somebody else has claimed the case meanwhile.
+export async function saveClaim(
+  tx: Queryable,
+  tenantId: string,
+  { case_id, claim, isTakeover }: { case_id: string; claim: Claim; isTakeover: boolean },
+): Promise<boolean> {
+  const rows = await tx.query(sql`
+    insert into case_leases as l (tenant_id, case_id, claimed_by, claimed_at, expires_at)
+    values (${tenantId}, ${case_id}, ${claim.claimed_by}, ${claim.claimed_at}, ${claim.expires_at})
+    on conflict (tenant_id, case_id) do update
+    set claimed_by = excluded.claimed_by, claimed_at = excluded.claimed_at, expires_at = excluded.expires_at
+    where ${isTakeover}::boolean or l.claimed_by = excluded.claimed_by or l.expires_at <= now()
+    returning 1 as saved`);
+  return rows.length === 1;
+}
+
+// Returns whether the holder had a claim that had not lapsed.
+export async function deleteClaim(
+  tx: Queryable,
+  tenantId: string,
+  { case_id, holder }: { case_id: string; holder: string },
+): Promise<boolean> {
+  const rows = await tx.query<{ was_held: boolean }>(sql`
+    delete from case_leases
+    where tenant_id = ${tenantId} and case_id = ${case_id} and claimed_by = ${holder}
+    returning expires_at > now() as was_held`);
+  return rows[0]?.was_held === true;
+}
+
+// Nobody works on a closed case. The events of the closes say so.
+export async function deleteClaims(tx: Queryable, tenantId: string, caseIds: string[]): Promise<void> {
+  if (caseIds.length === 0) return;
+  await tx.query(sql`
+    delete from case_leases
+    where tenant_id = ${tenantId} and case_id = any(${caseIds}::uuid[])`);
+}
