@@ -13,10 +13,14 @@ export abstract class OperationMethods {
   updateCase(case_id: string, body: Body<"updateCase">, options: CallOptions = {}): Answer<"updateCase"> { return this.call("updateCase", { params: { case_id }, body, ...options }); }
   /** Close many cases. POST /cases/close, scope update:case. */
   closeCases(body: Body<"closeCases">, options: CallOptions = {}): Answer<"closeCases"> { return this.call("closeCases", { body, ...options }); }
+  /** Save a case as one file. POST /cases/{case_id}/file, scope read:case. */
+  createCaseFile(case_id: string, options: CallOptions = {}): Answer<"createCaseFile"> { return this.call("createCaseFile", { params: { case_id }, ...options }); }
   /** List snoozes. GET /snoozes, scope read:cases. */
   listSnoozes(query: Query<"listSnoozes"> = {}, options: CallOptions = {}): Answer<"listSnoozes"> { return this.call("listSnoozes", { query, ...options }); }
   /** End a snooze. DELETE /snoozes/{snooze_id}, scope update:case. */
   endSnooze(snooze_id: string, options: CallOptions = {}): Answer<"endSnooze"> { return this.call("endSnooze", { params: { snooze_id }, ...options }); }
+  /** Find accounts, cases, devices, addresses, payees and orders. GET /search, scope read:cases and read:enduseraccounts. */
+  search(query: Query<"search"> = {}, options: CallOptions = {}): Answer<"search"> { return this.call("search", { query, ...options }); }
   /** Read the feed of changes. GET /events, scope read:events. */
   listEvents(query: Query<"listEvents"> = {}, options: CallOptions = {}): Answer<"listEvents"> { return this.call("listEvents", { query, ...options }); }
   /** Read a case's audit trail. GET /cases/{case_id}/events, scope read:case. */

@@ -1,5 +1,5 @@
 // Generated from the service's table of operations by `npm run generate`. Do not edit.
-import type { CaseListItem, Case, CaseMember, CaseChange, BulkClose, BulkCloseResult, Snooze, Event, Session, ScoredActivity, AccountLink, LinkedAccount, LinkTable, CaseDigest, CaseCounts, Overview, EndUserAccount, NewEndUserAccount, EndUserAccountChange, ActivityBatch, AssessmentRequest, Assessment, HistoryStatus, HistoryBatch, HistoryBatchResult, HistoryReport, Label, LabelBatch, LabelBatchResult, CaseListValue, ListEntry, ListEntryBatch, ListEntriesChanged, ListValues, ListCsvImport, ListCsvImportResult, ListPreviewRequest, ListPreview, List, NewList, ListChange, Rule, RuleChange, RuleVersion, RuleReport, Feature, Thresholds, ThresholdsChange, Policy, PolicyChange, PolicyDefinition, PolicyTrial, BacktestListItem, NewBacktest, Backtest, Decision, Model, ModelRun, ModelSettings, ModelLabels, NewModelRun, RandomChecks, RandomChecksChange, QuarantineEntry, QuarantineCount, Tenant, TenantChange, RotateAuthSecret, RotatedSecret, Identity, IdentitySecretChange, NewIdentitySecret, ApiClient, NewApiClient, MadeClient, RotateClientSecret, User, NewUser, InvitedUser, UserLink, UserChange, Snippets, MetricPoint, Webhook, NewWebhook, WebhookSecret, WebhookChange, WebhookTest, WebhookDelivery, ResendWebhook } from "./types.ts";
+import type { CaseListItem, Case, CaseMember, CaseChange, BulkClose, BulkCloseResult, CaseFile, Snooze, SearchResult, Event, Session, ScoredActivity, AccountLink, LinkedAccount, LinkTable, CaseDigest, CaseCounts, Overview, EndUserAccount, NewEndUserAccount, EndUserAccountChange, ActivityBatch, AssessmentRequest, Assessment, HistoryStatus, HistoryBatch, HistoryBatchResult, HistoryReport, Label, LabelBatch, LabelBatchResult, CaseListValue, ListEntry, ListEntryBatch, ListEntriesChanged, ListValues, ListCsvImport, ListCsvImportResult, ListPreviewRequest, ListPreview, List, NewList, ListChange, Rule, RuleChange, RuleVersion, RuleReport, Feature, Thresholds, ThresholdsChange, Policy, PolicyChange, PolicyDefinition, PolicyTrial, BacktestListItem, NewBacktest, Backtest, Decision, Model, ModelRun, ModelSettings, ModelLabels, NewModelRun, RandomChecks, RandomChecksChange, QuarantineEntry, QuarantineCount, Tenant, TenantChange, RotateAuthSecret, RotatedSecret, Identity, IdentitySecretChange, NewIdentitySecret, ApiClient, NewApiClient, MadeClient, RotateClientSecret, User, NewUser, InvitedUser, UserLink, UserChange, Snippets, MetricPoint, Webhook, NewWebhook, WebhookSecret, WebhookChange, WebhookTest, WebhookDelivery, ResendWebhook } from "./types.ts";
 
 export type Operations = {
   listCases: { params: undefined; query: { status?: "OPEN" | "CLOSED"; website_account_id?: string; user_is_blocked?: boolean; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; min_score?: number; max_score?: number; new_evidence?: boolean; created_after?: string; created_before?: string; updated_since?: string; updated_before?: string; sort?: "-created_at" | "created_at" | "-overall_risk_score" | "-updated_at"; limit?: number; cursor?: string }; body: undefined; data: { cases: (CaseListItem)[]; next_cursor: string | null } };
@@ -7,8 +7,10 @@ export type Operations = {
   listCaseMembers: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { members: (CaseMember)[]; next_cursor: string | null } };
   updateCase: { params: { case_id: string }; query: undefined; body: CaseChange; data: Case };
   closeCases: { params: undefined; query: undefined; body: BulkClose; data: { results: (BulkCloseResult)[] } };
+  createCaseFile: { params: { case_id: string }; query: undefined; body: undefined; data: CaseFile };
   listSnoozes: { params: undefined; query: { is_active?: boolean; limit?: number; cursor?: string }; body: undefined; data: { snoozes: (Snooze)[]; next_cursor: string | null } };
   endSnooze: { params: { snooze_id: string }; query: undefined; body: undefined; data: undefined };
+  search: { params: undefined; query: { q?: string; limit?: number }; body: undefined; data: SearchResult };
   listEvents: { params: undefined; query: { after?: number; limit?: number; wait?: number }; body: undefined; data: { events: (Event)[]; next_after: number } };
   listCaseEvents: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { events: (Event)[]; next_cursor: string | null } };
   listEndUserAccountEvents: { params: { website_account_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { events: (Event)[]; next_cursor: string | null } };
@@ -115,8 +117,10 @@ export const operations = {
   listCaseMembers: { method: "GET", path: "/cases/{case_id}/members", wantsKey: false, isRepeatable: true, items: "members" },
   updateCase: { method: "PUT", path: "/cases/{case_id}", wantsKey: true, isRepeatable: true },
   closeCases: { method: "POST", path: "/cases/close", wantsKey: true, isRepeatable: true },
+  createCaseFile: { method: "POST", path: "/cases/{case_id}/file", wantsKey: false, isRepeatable: false },
   listSnoozes: { method: "GET", path: "/snoozes", wantsKey: false, isRepeatable: true, items: "snoozes" },
   endSnooze: { method: "DELETE", path: "/snoozes/{snooze_id}", wantsKey: false, isRepeatable: false },
+  search: { method: "GET", path: "/search", wantsKey: false, isRepeatable: true },
   listEvents: { method: "GET", path: "/events", wantsKey: false, isRepeatable: true },
   listCaseEvents: { method: "GET", path: "/cases/{case_id}/events", wantsKey: false, isRepeatable: true, items: "events" },
   listEndUserAccountEvents: { method: "GET", path: "/enduseraccounts/{website_account_id}/events", wantsKey: false, isRepeatable: true, items: "events" },

@@ -2,6 +2,7 @@ import { accountOperations } from "./accounts.ts";
 import { activityOperations } from "./activities.ts";
 import { assessmentOperations } from "./assessments.ts";
 import { backtestOperations } from "./backtests.ts";
+import { caseFileOperations } from "./case-file.ts";
 import { caseValueOperations } from "./case-values.ts";
 import { caseOperations } from "./cases.ts";
 import { clientOperations } from "./clients.ts";
@@ -22,6 +23,7 @@ import { tenantMetricsOperations } from "./tenant-metrics.ts";
 import { quarantineOperations } from "./quarantine.ts";
 import { randomCheckOperations } from "./random-checks.ts";
 import { ruleOperations } from "./rules.ts";
+import { searchOperations } from "./search.ts";
 import { sessionOperations } from "./sessions.ts";
 import { snippetOperations } from "./snippet.ts";
 import { snoozeOperations } from "./snoozes.ts";
@@ -35,7 +37,9 @@ import { webhookOperations } from "./webhooks.ts";
 // it.
 export const operations: readonly Operation[] = [
   ...caseOperations,
+  ...caseFileOperations,
   ...snoozeOperations,
+  ...searchOperations,
   ...eventOperations,
   ...sessionOperations,
   ...timelineOperations,

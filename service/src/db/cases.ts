@@ -1,5 +1,6 @@
 import type { CaseDocument } from "../domain/case.ts";
 import { hasNewEvidence } from "../domain/case-digest.ts";
+import { reasonsOf } from "../domain/search.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { codeOf, lockTimeoutCode, type Queryable, type Row, type Transaction } from "./postgres/database.ts";
 import { joinJson, plainArray, sql, statement } from "./postgres/sql.ts";
@@ -139,6 +140,7 @@ const columns: Column[] = [
   { name: "primary_fraud_label", type: "text", of: ({ document }) => document.details.primary_fraud_label },
   { name: "recommended_action", type: "text", of: ({ document }) => document.details.recommended_action },
   { name: "has_new_evidence", type: "boolean", of: ({ document }) => hasNewEvidence(document) },
+  { name: "reasons", type: "text", of: ({ document }) => reasonsOf(document) },
 ];
 const changing = columns.filter(({ isFixed }) => isFixed === undefined);
 
