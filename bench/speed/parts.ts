@@ -7,8 +7,9 @@ import { models } from "./models.ts";
 import type { Part } from "./part.ts";
 import { profiles } from "./profiles.ts";
 import { reads } from "./reads.ts";
+import { search } from "./search.ts";
 import { starts } from "./starts.ts";
 import { writes } from "./writes.ts";
 
 // In the order of docs/BENCHMARK.md. The large stores come last, because PostgreSQL cleans up after them for a while.
-export const parts: Part[] = [reads, writes, load, activities, assessments, models, profiles, starts, lists, growth];
+export const parts: Part[] = [reads, writes, load, activities, assessments, models, profiles, starts, lists, search, growth];

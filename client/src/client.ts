@@ -84,6 +84,13 @@ export class CasehoundClient extends OperationMethods {
     } while (cursor !== undefined);
   }
 
+  // Opens the whole list as CSV, from one moment. If the connection is lost, reading its body fails, and nothing is retried: rows
+  // that were read before could be read again.
+  exportCsv<Id extends ListId>(id: Id, input: Input<Id>): Promise<Response> {
+    const { params = {}, query, signal }: CallOptions & { params?: Record<string, string>; query?: object } = input;
+    return this.#transport.open(`${fill(operations[id].path, params)}${queryText(query)}`, "text/csv", signal ?? null);
+  }
+
   // Yields every change after `after`, each once and in order, and then new ones as they happen. Store the last `event_id`
   // together with its effects, and resume from there to miss nothing.
   async *events({ after = 0, types, signal }: Following = {}): AsyncGenerator<Event> {
@@ -108,7 +115,7 @@ export class CasehoundClient extends OperationMethods {
     for (let pauses = 1; !hasLeft(); pauses++) {
       try {
         const path = `/events/stream${queryText({ after: last, types: types?.join(",") })}`;
-        for await (const message of readMessages(await this.#transport.open(path, signal ?? null))) {
+        for await (const message of readMessages(await this.#transport.open(path, "text/event-stream", signal ?? null))) {
           pauses = 1;
           last = message.id ?? last;
           if (message.data !== undefined) yield toFollowed(message);

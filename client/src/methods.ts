@@ -23,10 +23,14 @@ export abstract class OperationMethods {
   listCaseNotes(case_id: string, query: Query<"listCaseNotes"> = {}, options: CallOptions = {}): Answer<"listCaseNotes"> { return this.call("listCaseNotes", { params: { case_id }, query, ...options }); }
   /** Add a note to a case. POST /cases/{case_id}/notes, scope update:case. */
   addCaseNote(case_id: string, body: Body<"addCaseNote">, options: CallOptions = {}): Answer<"addCaseNote"> { return this.call("addCaseNote", { params: { case_id }, body, ...options }); }
+  /** Save a case as one file. POST /cases/{case_id}/file, scope read:case. */
+  createCaseFile(case_id: string, options: CallOptions = {}): Answer<"createCaseFile"> { return this.call("createCaseFile", { params: { case_id }, ...options }); }
   /** List snoozes. GET /snoozes, scope read:cases. */
   listSnoozes(query: Query<"listSnoozes"> = {}, options: CallOptions = {}): Answer<"listSnoozes"> { return this.call("listSnoozes", { query, ...options }); }
   /** End a snooze. DELETE /snoozes/{snooze_id}, scope update:case. */
   endSnooze(snooze_id: string, options: CallOptions = {}): Answer<"endSnooze"> { return this.call("endSnooze", { params: { snooze_id }, ...options }); }
+  /** Find accounts, cases, devices, addresses, payees and orders. GET /search, scope read:cases and read:enduseraccounts. */
+  search(query: Query<"search"> = {}, options: CallOptions = {}): Answer<"search"> { return this.call("search", { query, ...options }); }
   /** Read the feed of changes. GET /events, scope read:events. */
   listEvents(query: Query<"listEvents"> = {}, options: CallOptions = {}): Answer<"listEvents"> { return this.call("listEvents", { query, ...options }); }
   /** Read a case's audit trail. GET /cases/{case_id}/events, scope read:case. */

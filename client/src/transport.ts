@@ -89,12 +89,12 @@ export class Transport {
     }
   }
 
-  // Opens a stream, which has no end to wait for.
-  async open(path: string, signal: AbortSignal | null): Promise<Response> {
+  // Opens a stream of this type, which has no time limit.
+  async open(path: string, type: "text/event-stream" | "text/csv", signal: AbortSignal | null): Promise<Response> {
     const url = this.#urlOf(path);
-    const headers = await this.#proof("GET", { signal, timeoutMs: tokenTimeoutMs });
+    const headers = { ...(await this.#proof("GET", { signal, timeoutMs: tokenTimeoutMs })), accept: type };
     const response = await this.#fetch(url, { headers, signal, redirect });
-    if (response.ok && (response.headers.get("content-type") ?? "").startsWith("text/event-stream")) return response;
+    if (response.ok && (response.headers.get("content-type") ?? "").startsWith(type)) return response;
     if (response.ok) {
       // The body may never end.
       await response.body?.cancel();

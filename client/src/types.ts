@@ -36,7 +36,19 @@ export type Note = { note_id: string; case_id: string; text: string; mentions: (
 
 export type NewNote = { text: string };
 
+export type CaseFile = { file_name: string; html: string; sha256: string };
+
 export type Snooze = { snooze_id: string; case_id: string; subject: string; scope: "account" | "device" | "address" | "payee"; value?: string; rules: (string)[]; created_at: string; created_by: string; until: string; hits: number; kept: number; last_kept_at?: string; is_active: boolean; ended_at?: string; ended_by?: string; ended_because?: "expired" | "stronger_evidence" | "reported" | "confirmed_fraud" | "reopened" | "by_hand" };
+
+export type SearchResult = { accounts: (AccountHit)[]; cases: (CaseHit)[]; devices: (SharedHit)[]; addresses: (SharedHit)[]; payees: (SharedHit)[]; orders: (OrderHit)[]; more: ("accounts" | "cases" | "devices" | "addresses" | "payees" | "orders")[]; is_complete: boolean };
+
+export type AccountHit = { website_account_id: string; is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean; open_case?: { case_id: string; overall_risk_score: number; primary_fraud_label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; created_at: string }; matched: "website_account_id" | "email" | "crm_account_id"; value: string };
+
+export type CaseHit = { case_id: string; website_account_id: string; status: "OPEN" | "CLOSED"; created_at: string; overall_risk_score: number; primary_fraud_label: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; matched: "case_id" | "subject" | "reason"; value: string };
+
+export type SharedHit = { value: string; accounts: number; website_account_ids: (string)[]; last_seen: string };
+
+export type OrderHit = { order_id: string; occurred_at: string; website_account_id?: string; case_id?: string };
 
 export type Event = { event_id: number; type: string; occurred_at: string; actor: string; resource: { type: string; id: string; version?: number }; data?: Record<string, unknown>; current?: Record<string, unknown> };
 

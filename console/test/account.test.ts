@@ -41,7 +41,7 @@ test("account: the palette finds it by id; a flag set by key shows at once, and 
   await visitor.expectFocused("ann");
   await visitor.press("Control+k");
   await page.keyboard.type("ann");
-  await page.getByRole("option", { name: "Open account ann" }).waitFor();
+  await page.getByRole("group", { name: "Accounts" }).getByRole("option", { name: /^ann/ }).waitFor();
   await visitor.press("Enter");
   await page.getByRole("heading", { level: 1, name: "ann" }).waitFor();
   await page.getByText(/On by Grace Hopper/).waitFor();

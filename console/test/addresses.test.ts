@@ -89,7 +89,7 @@ test("addresses: the queue's address update does not cancel a navigation to anot
   await visitor.expectFocused("bob");
   await visitor.press("Control+k");
   await page.keyboard.type("ann");
-  await page.getByRole("option", { name: "Open account ann" }).waitFor();
+  await page.getByRole("group", { name: "Accounts" }).getByRole("option", { name: /^ann/ }).waitFor();
   await visitor.press("Enter");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await visitor.press("j");

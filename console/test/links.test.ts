@@ -30,6 +30,7 @@ async function withLinks(person: Parameters<typeof Visitor.create>[2] = {}): Pro
   await share(tenant, "device", "laptop", ["ann", "eve"]);
   await share(tenant, "ip", "192.0.2.7", ["ann", "bob", "eve"]);
   await share(tenant, "device", "kiosk", ["bob", "fay", "gus", "hal"]);
+  await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: "fay" } });
   return visitor;
 }
 

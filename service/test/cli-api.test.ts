@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -47,6 +47,41 @@ test("cli: cases can be listed, shown and closed", async () => {
     current_state: { disposition: "FALSE_POSITIVE", reason: "known" },
   });
   expect((await run(["cases", "close", opened.case_id, ...of])).out).toContain("was already closed, version 2");
+});
+
+test("cli: search finds by a part, and says so if there is nothing", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const of = ["--tenant", tenant.slug];
+  const opened = await tenant.openCase("anna.smith\u001b[31m@example.com");
+  const { out } = await run(["search", "smith", ...of]);
+  expect(out).toMatch(/^kind +id +found by\naccount +anna\.smith/);
+  expect(out).not.toContain("\u001b");
+  expect(await json(["search", opened.case_id, ...of])).toMatchObject({
+    cases: [{ case_id: opened.case_id, matched: "case_id" }],
+  });
+  expect((await run(["search", "nobody", ...of])).out).toBe("nothing found\n");
+  expect((await run(["search", "a", "--limit", "21", ...of])).code).toBe(2);
+});
+
+test("cli: cases export writes the list as filtered, never over a file, and leaves nothing after a refusal", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const of = ["--tenant", tenant.slug];
+  const opened = await tenant.openCase("user-1");
+  await tenant.openCase("user-2");
+  await tenant.put(opened.case_id, { status: "CLOSED", case_version: 1 });
+  const file = join(folder, "cases.csv");
+  expect(await json(["cases", "export", file, "--status", "CLOSED", ...of])).toEqual({ file, cases: 1 });
+  const text = readFileSync(file, "utf8");
+  expect(text.split("\r\n")).toHaveLength(3);
+  expect(text).toContain(opened.case_id);
+  const again = await run(["cases", "export", file, ...of]);
+  expect(again).toMatchObject({ code: 2, out: "" });
+  expect(again.err).toContain("exists already");
+  const other = join(folder, "other.csv");
+  const refused = await run(["cases", "export", other, "--min-score", "nine", ...of]);
+  expect(refused).toMatchObject({ code: 1, out: "" });
+  expect(refused.err).toContain("min_score");
+  expect([other, `${other}.part`].filter((path) => existsSync(path))).toEqual([]);
 });
 
 test("cli: control characters from a service do not reach the terminal, and a wrong URL gives a one-line error", async () => {

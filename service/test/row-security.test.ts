@@ -56,6 +56,17 @@ beforeAll(async () => {
 
 const tenantsOf = (rows: unknown) => new Set((rows as { tenant_id: string }[]).map((row) => row.tenant_id));
 
+test("lock: the functions of search return nothing of a tenant that was not named, although they run as the owner", async () => {
+  const { database } = service.current;
+  const ask = (as: TestTenant, about: TestTenant) =>
+    database.forTenant(as.tenantId).query(sql`
+      select 1 as found from search_account_parts(${about.tenantId}, '%user%', 5)
+      union all select 1 from search_email_parts(${about.tenantId}, '%example%', 5)
+      union all select 1 from search_reasons(${about.tenantId}, 'word'::tsquery, 5)`);
+  expect(await ask(one, one)).toHaveLength(1);
+  expect(await ask(one, two)).toEqual([]);
+});
+
 test("lock: an operation without a tenant condition reads only the caller's rows", async () => {
   const answer = await one.call("GET", "/careless");
   expect(tenantsOf(answer.json.data)).toEqual(new Set([one.tenantId]));

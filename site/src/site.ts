@@ -24,6 +24,7 @@ const groups = [
       "import-your-history",
       "signed-identity",
       "review-and-close",
+      "find-and-export",
       "lists",
       "labels",
       "models",

@@ -7,7 +7,7 @@ const idsMax = 100;
 type Waiter = { resolve: (digest: CaseDigest | null) => void; reject: (error: unknown) => void };
 
 // Each row requests its own digest. Requests made together are batched into one call. Null means that the case does not exist.
-export function digestReader(client: ConsoleClient): (caseId: string) => Promise<CaseDigest | null> {
+export function digestReader(client: Pick<ConsoleClient, "call">): (caseId: string) => Promise<CaseDigest | null> {
   const waiting = new Map<string, Waiter[]>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 

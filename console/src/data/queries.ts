@@ -7,6 +7,7 @@ export type CaseQuery = Omit<NonNullable<Operations["listCases"]["query"]>, "lim
 
 const pageSize = 100;
 const half = 30_000;
+const searchFreshMs = 10_000;
 
 // The time until a claim lapses, and some more in case the clocks differ.
 function untilLapse(claim: Claim | undefined): number | false {
@@ -14,7 +15,7 @@ function untilLapse(claim: Claim | undefined): number | false {
 }
 
 // All reads in one place. Every key starts with the noun, so a change to a noun can invalidate all of its readers.
-export function queriesOf(client: ConsoleClient) {
+export function queriesOf(client: Pick<ConsoleClient, "call">) {
   const readDigest = digestReader(client);
   return {
     ...teamQueries(client),
@@ -34,6 +35,13 @@ export function queriesOf(client: ConsoleClient) {
         queryKey: ["cases", "count"],
         queryFn: ({ signal }) => client.call("getCaseCounts", { signal }),
         staleTime: half,
+      }),
+    search: (text: string) =>
+      queryOptions({
+        queryKey: ["search", text],
+        queryFn: ({ signal }) => client.call("search", { query: { q: text }, signal }),
+        staleTime: searchFreshMs,
+        gcTime: searchFreshMs,
       }),
     // What a row shows besides the list's own members. The account is in the key because the digest includes its flags.
     digest: ({ case_id: caseId, website_account_id: account }: Pick<CaseListItem, "case_id" | "website_account_id">) =>

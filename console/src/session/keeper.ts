@@ -78,15 +78,18 @@ export class SessionKeeper {
 
 // A client whose calls survive the end of a session.
 export function keepSignedIn(client: ConsoleClient, keeper: SessionKeeper): ConsoleClient {
-  const call: ConsoleClient["call"] = async (id, input) => {
+  const surviving = async <T>(attempt: () => Promise<T>): Promise<T> => {
     for (;;) {
       const since = keeper.current();
       try {
-        return await client.call(id, input);
+        return await attempt();
       } catch (error) {
         if (!(error instanceof ProblemError) || !(await keeper.mayRepeat(since, error))) throw error;
       }
     }
   };
-  return { call };
+  return {
+    call: (id, input) => surviving(() => client.call(id, input)),
+    exportCsv: (id, input) => surviving(() => client.exportCsv(id, input)),
+  };
 }

@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import { listEntries } from "../db/value-lists.ts";
-import { CsvFault } from "../domain/csv.ts";
+import { CsvFault, csvCell } from "../domain/csv.ts";
 import type { FieldError } from "../domain/failure.ts";
 import { keyOf, type StoredList } from "../domain/list.ts";
-import { CsvImport, CsvImportResult, csvCell, csvCharactersMax, readEntries } from "../domain/list-csv.ts";
+import { CsvImport, CsvImportResult, csvCharactersMax, readEntries } from "../domain/list-csv.ts";
 import { ListPreview, PreviewRequest } from "../domain/list-preview.ts";
 import { requireEntryReach, storeEntries } from "./list-entries.ts";
 import { previewValues } from "./list-previews.ts";

@@ -2,6 +2,7 @@ import { accountOperations } from "./accounts.ts";
 import { activityOperations } from "./activities.ts";
 import { assessmentOperations } from "./assessments.ts";
 import { backtestOperations } from "./backtests.ts";
+import { caseFileOperations } from "./case-file.ts";
 import { caseValueOperations } from "./case-values.ts";
 import { caseOperations } from "./cases.ts";
 import { claimOperations } from "./claims.ts";
@@ -24,6 +25,7 @@ import { tenantMetricsOperations } from "./tenant-metrics.ts";
 import { quarantineOperations } from "./quarantine.ts";
 import { randomCheckOperations } from "./random-checks.ts";
 import { ruleOperations } from "./rules.ts";
+import { searchOperations } from "./search.ts";
 import { sessionOperations } from "./sessions.ts";
 import { snippetOperations } from "./snippet.ts";
 import { snoozeOperations } from "./snoozes.ts";
@@ -39,7 +41,9 @@ export const operations: readonly Operation[] = [
   ...caseOperations,
   ...claimOperations,
   ...noteOperations,
+  ...caseFileOperations,
   ...snoozeOperations,
+  ...searchOperations,
   ...eventOperations,
   ...sessionOperations,
   ...timelineOperations,

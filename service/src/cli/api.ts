@@ -23,13 +23,18 @@ export const apiOptions: Command["options"] = {
 
 const readTimeoutMs = 15_000;
 
-// A read that hangs is aborted and not retried, because a person is waiting. A read that itself waits for events has no limit.
+// A read that hangs is aborted and not retried, because a person is waiting. A read that itself waits for events has no limit, nor
+// has a file.
 const limitedFetch: typeof fetch = (input, init) => {
-  const isRead = init?.method === "GET" && typeof input === "string" && !/[?&]wait=/.test(input);
+  const isRead = init?.method === "GET" && typeof input === "string" && !/[?&]wait=/.test(input) && !isFile(init);
   if (!isRead) return fetch(input, init);
   const limit = AbortSignal.timeout(readTimeoutMs);
   return fetch(input, { ...init, signal: init.signal ? AbortSignal.any([init.signal, limit]) : limit });
 };
+
+function isFile({ headers }: RequestInit): boolean {
+  return new Headers(headers).get("accept") === "text/csv";
+}
 
 // A change is retried under the same key, which takes long if the service hangs.
 function tellRetry({ err }: Terminal): (retry: { error: unknown; attempt: number }) => void {

@@ -12,9 +12,11 @@ import { UsageFault, type Command, type Terminal } from "./command.ts";
 import { completionCommand } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { eventCommands } from "./events.ts";
+import { exportCommand } from "./export.ts";
 import { importCommand } from "./import.ts";
 import { labelCommands } from "./labels.ts";
 import { ruleCommands } from "./rules.ts";
+import { searchCommand } from "./search.ts";
 import { openStore, type Store } from "./store.ts";
 import { cellText, printable } from "./table.ts";
 import { tenantCommands } from "./tenants.ts";
@@ -42,6 +44,8 @@ const commands: Command[] = [
   ...userCommands,
   ...tokenCommands,
   ...caseCommands,
+  exportCommand,
+  searchCommand,
   ...accountCommands,
   ...ruleCommands,
   ...eventCommands,

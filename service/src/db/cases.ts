@@ -1,5 +1,6 @@
 import type { CaseDocument } from "../domain/case.ts";
 import { hasNewEvidence } from "../domain/case-digest.ts";
+import { reasonsOf } from "../domain/search.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { codeOf, lockTimeoutCode, type Queryable, type Row, type Transaction } from "./postgres/database.ts";
 import { joinJson, plainArray, sql, statement } from "./postgres/sql.ts";
@@ -150,6 +151,7 @@ const columns: Column[] = [
   { name: "has_new_evidence", type: "boolean", of: ({ document }) => hasNewEvidence(document) },
   { name: "closer", type: "text", of: ({ document }) => closingOf(document)?.changed_by ?? null },
   { name: "disposition", type: "text", of: ({ document }) => closingOf(document)?.disposition ?? null },
+  { name: "reasons", type: "text", of: ({ document }) => reasonsOf(document) },
 ];
 function closingOf({ status, current_state }: CaseDocument): CaseDocument["current_state"] | null {
   return status === "CLOSED" ? current_state : null;

@@ -6,6 +6,7 @@ import { deleteLabelsOf } from "./labels.ts";
 import { eraseAccountFromMembers } from "./case-members.ts";
 import { deleteTraitsOf } from "./case-traits.ts";
 import { lockCasesById, type LockedCase } from "./cases.ts";
+import { linkKinds } from "./links.ts";
 import type { Queryable } from "./postgres/database.ts";
 import { eraseAccountFromOutcomes } from "./outcomes.ts";
 import { eraseAccountFromNotes } from "./notes.ts";
@@ -93,7 +94,11 @@ export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased
     where tenant_id = ${tenantId} and website_account_id = ${erased.id}`);
   await tx.query(sql`
     delete from links
-    where tenant_id = ${tenantId} and kind = any(array['account-device', 'account-ip']) and a = ${erased.id}`);
+    where tenant_id = ${tenantId} and kind = any(${linkKinds}::text[]) and a = ${erased.id}`);
+  // Others may have paid the account, or the account's id may be somebody's e-mail address.
+  await tx.query(sql`
+    delete from links
+    where tenant_id = ${tenantId} and kind = any(array['account-email', 'account-payee']) and b = ${erased.id}`);
   await tx.query(sql`
     delete from entity_states
     where tenant_id = ${tenantId} and kind = 'account' and key = ${entityKey("account", erased.id)}`);

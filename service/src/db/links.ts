@@ -1,8 +1,10 @@
 import type { Queryable } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
-// A device or an address that an account used. `b` is the device's id, or the address as the tenant's IP policy stores it.
-export type Link = { kind: "account-device" | "account-ip"; a: string; b: string };
+// A device or an address that an account used, an e-mail address that it had, or a payee that it paid. `b` is the device's or the
+// payee's id, the address as the tenant's IP policy stores it, or the e-mail address in lower case.
+export const linkKinds = ["account-device", "account-ip", "account-email", "account-payee"] as const;
+export type Link = { kind: (typeof linkKinds)[number]; a: string; b: string };
 export type SeenLink = Link & { first_seen: string; last_seen: string };
 
 export async function findLinks(tx: Queryable, tenantId: string, links: Link[]): Promise<SeenLink[]> {

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { Queryable } from "./postgres/database.ts";
 import { uuidOf } from "./inbox.ts";
+import { linkKinds } from "./links.ts";
 import { joinJson, plainArray, sql } from "./postgres/sql.ts";
 
 export const entityKinds = [
@@ -116,7 +117,7 @@ export async function deleteLearned(tx: Queryable, tenantId: string, accounts: s
     where tenant_id = ${tenantId} and kind = 'account' and key = any(${accounts.map((id) => entityKey("account", id))}::uuid[])`);
   await tx.query(sql`
     delete from links
-    where tenant_id = ${tenantId} and kind = any(array['account-device', 'account-ip']) and a = any(${accounts}::text[])`);
+    where tenant_id = ${tenantId} and kind = any(${linkKinds}::text[]) and a = any(${accounts}::text[])`);
   await tx.query(sql`
     update sessions
     set website_account_id = null

@@ -3,6 +3,21 @@ export type CsvRecord = { line: number; fields: string[] };
 
 export class CsvFault extends Error {}
 
+// A spreadsheet runs a cell that begins with one of these as a formula, and visitors choose some of the values.
+export const formula = /^[=+\-@\t\r']/;
+
+export function csvCell(text: string): string {
+  const safe = formula.test(text) ? `'${text}` : text;
+  return /[",;\t\r\n]/.test(safe) || safe !== safe.trim() ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+// A value of a JSON object as a cell. What is nested stays JSON.
+export function csvValue(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return csvCell(value);
+  return typeof value === "object" ? csvCell(JSON.stringify(value)) : JSON.stringify(value);
+}
+
 const recordCharactersMax = 64 * 1024;
 const delimiters = [",", ";", "\t"] as const;
 

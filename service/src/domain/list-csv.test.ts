@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { CsvFault, csvRecords } from "./csv.ts";
-import { csvCell, readEntries } from "./list-csv.ts";
+import { CsvFault, csvCell, csvRecords } from "./csv.ts";
+import { readEntries } from "./list-csv.ts";
 
 const nowMs = Date.parse("2026-11-15T00:00:00.000Z");
 const read = (csv: string, first_line?: number) =>

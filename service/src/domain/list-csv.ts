@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { CsvFault, csvRecords, type CsvRecord } from "./csv.ts";
+import { CsvFault, csvRecords, formula, type CsvRecord } from "./csv.ts";
 import { characters, firstCharacters, isStorable, parseTime } from "./field.ts";
 import { EntriesChanged, entryFaults, reasonCharactersMax, type ListType, type NewEntry } from "./list.ts";
 
@@ -47,14 +47,6 @@ type Refusals = Pick<CsvImportResult, "refused" | "reasons" | "refusals">;
 export type ReadCsv = { entries: NewEntry[] } & Refusals;
 
 const dayForm = /^\d{4}-\d\d-\d\d$/;
-// A spreadsheet runs a cell that begins with one of these as a formula, and visitors choose some of the values.
-const formula = /^[=+\-@\t\r']/;
-
-export function csvCell(text: string): string {
-  const safe = formula.test(text) ? `'${text}` : text;
-  return /[",;\t\r\n]/.test(safe) || safe !== safe.trim() ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
 function textOfCell(cell: string): string {
   return cell.startsWith("'") && formula.test(cell.slice(1)) ? cell.slice(1) : cell;
 }

@@ -5,6 +5,7 @@ import { accountSubject } from "../domain/activity.ts";
 import { DeviceFrauds } from "./device-frauds.ts";
 
 const linkFreshMs = 60 * 60 * 1000;
+const emailCharactersMax = 320;
 
 type Setting = {
   tx: Queryable;
@@ -28,7 +29,8 @@ export class LinkMemory {
 
   async load(events: EnrichedActivity[]): Promise<void> {
     const { tx, tenantId } = this.#setting;
-    const links = new Map(events.flatMap((event) => this.#linksOf(event)).map((link) => [linkKey(link), link]));
+    const named = events.flatMap((event) => [...this.#linksOf(event), ...namedLinks(event)]);
+    const links = new Map(named.map((link) => [linkKey(link), link]));
     const accounts = new Set(events.flatMap(({ activity }) => activity.website_account_id ?? []));
     const devices = new Set(events.flatMap(({ activity }) => activity.device_id ?? []));
     const [found, outcomes, confirmed] = await Promise.all([
@@ -62,27 +64,34 @@ export class LinkMemory {
     const { website_account_id: account, device_id, ip } = event.activity;
     if (!isOfItsSource(event.activity)) return false;
     const atMs = believedTime(event);
+    for (const link of namedLinks(event)) this.#note(link, atMs);
     const before = this.#linked.get(account ?? "");
     // The events of a visit arrive together and have the same links.
     if (before && before.device_id === device_id && before.ip === ip && Math.abs(atMs - before.at) < linkFreshMs) return false;
     let isNewPair = false;
     for (const link of this.#linksOf(event)) {
-      const key = linkKey(link);
-      const known = this.#links.get(key);
-      if (known && Math.abs(atMs - known.lastMs) < linkFreshMs) continue;
-      isNewPair ||= !known && link.kind === "account-device";
-      const at = new Date(atMs).toISOString();
-      const seen = {
-        ...link,
-        first_seen: known && known.first_seen < at ? known.first_seen : at,
-        last_seen: known && known.last_seen > at ? known.last_seen : at,
-        lastMs: Math.max(known?.lastMs ?? atMs, atMs),
-      };
-      this.#links.set(key, seen);
-      this.#toSave.set(key, seen);
+      const isNew = this.#note(link, atMs);
+      isNewPair ||= isNew && link.kind === "account-device";
     }
     if (account !== undefined) this.#linked.set(account, { device_id, ip, at: atMs });
     return isNewPair;
+  }
+
+  // Returns whether the link is new.
+  #note(link: Link, atMs: number): boolean {
+    const key = linkKey(link);
+    const known = this.#links.get(key);
+    if (known && Math.abs(atMs - known.lastMs) < linkFreshMs) return false;
+    const at = new Date(atMs).toISOString();
+    const seen = {
+      ...link,
+      first_seen: known && known.first_seen < at ? known.first_seen : at,
+      last_seen: known && known.last_seen > at ? known.last_seen : at,
+      lastMs: Math.max(known?.lastMs ?? atMs, atMs),
+    };
+    this.#links.set(key, seen);
+    this.#toSave.set(key, seen);
+    return !known;
   }
 
   // Activity that anybody can cause creates no links.
@@ -94,6 +103,18 @@ export class LinkMemory {
       ...(ip === undefined ? [] : [{ kind: "account-ip" as const, a, b: this.#setting.keepIp(ip) }]),
     ];
   }
+}
+
+// What search finds an account by. Only what a server says: a page could name anybody's e-mail address.
+function namedLinks({ activity }: EnrichedActivity): Link[] {
+  const { website_account_id: a, payee_id: payee, attributes } = activity;
+  if (a === undefined || activity.origin !== "server" || !isOfItsSource(activity)) return [];
+  const email = attributes?.["email"];
+  const isEmail = typeof email === "string" && email.includes("@") && email.length <= emailCharactersMax;
+  return [
+    ...(isEmail ? [{ kind: "account-email" as const, a, b: email.trim().toLowerCase() }] : []),
+    ...(payee === undefined ? [] : [{ kind: "account-payee" as const, a, b: payee }]),
+  ];
 }
 
 function linkKey({ kind, a, b }: Link): string {

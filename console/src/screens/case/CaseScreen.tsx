@@ -23,6 +23,7 @@ import { AuditTrail } from "./AuditTrail.tsx";
 import { Members } from "./Members.tsx";
 import { Printed } from "./Printed.tsx";
 import { RandomCheckWhy } from "./RandomCheck.tsx";
+import { SaveFile } from "./SaveFile.tsx";
 import { ScoreFacts } from "./ScoreFacts.tsx";
 import { Section } from "./Section.tsx";
 import { StateHistory } from "./StateHistory.tsx";
@@ -162,6 +163,7 @@ function Header({ found, onBack, children }: { found: Case; onBack: () => void; 
           <IconButton name="Print" onClick={() => window.print()}>
             <Printer size={16} aria-hidden />
           </IconButton>
+          <SaveFile found={found} />
           {children}
         </div>
       </div>

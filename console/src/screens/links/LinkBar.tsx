@@ -1,7 +1,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Table2, Waypoints, X } from "lucide-react";
 import type { ReactNode, RefObject } from "react";
-import { AccountSearch } from "../../parts/AccountSearch.tsx";
+import { SearchBox } from "../../search/SearchBox.tsx";
 import { AccountLink } from "../account/AccountLink.tsx";
 import { kindWords } from "./rows.ts";
 import type { LinksSearch } from "./search.ts";
@@ -18,8 +18,10 @@ export function LinkBar({ search, input }: { search: LinksSearch; input: RefObje
 
   return (
     <header className="flex flex-wrap items-center gap-2 border-b border-line bg-surface px-3 py-2">
-      <AccountSearch
+      <SearchBox
         name="Links around an account"
+        placeholder="Account"
+        isAccountsOnly
         input={input}
         onAccount={(given) => void navigate({ search: { ...standing, account: given } })}
       />

@@ -1,11 +1,11 @@
 import { ListFilter, ArrowDownWideNarrow, X } from "lucide-react";
 import type { RefObject } from "react";
-import { AccountSearch } from "../../parts/AccountSearch.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { Id } from "../../parts/Id.tsx";
 import { Menu } from "../../parts/Menu.tsx";
 import { visible } from "../../parts/visible.ts";
-import { useWorkspace } from "../../session/workspace.tsx";
+import { SearchBox } from "../../search/SearchBox.tsx";
+import { CsvButton } from "./CsvButton.tsx";
 import { chipsOf, filterChoices, isChosen } from "./filters.ts";
 import { rangeChips } from "./range.ts";
 import { sorts, sortWords, type QueueFilter } from "./search.ts";
@@ -23,7 +23,7 @@ export function FilterBar({ filter, onFilter, input }: Props) {
 
   return (
     <div className="flex flex-wrap items-center gap-2 border-b border-line bg-surface px-3 py-2">
-      <AccountSearch name="Filter by account" input={input} onAccount={(account) => put({ account })} />
+      <SearchBox name="Search" placeholder="Search" input={input} onAccount={(account) => put({ account })} />
       <FilterMenu filter={filter} put={put} />
       {chips.map(({ name, drop }) => (
         <span key={name} className={chipLook}>
@@ -46,6 +46,7 @@ export function FilterBar({ filter, onFilter, input }: Props) {
         </button>
       )}
       <span className="flex-1" />
+      <CsvButton filter={filter} />
       <SortMenu filter={filter} put={put} />
     </div>
   );

@@ -33,7 +33,7 @@ export function useQueueKeys(acts: Acts): void {
       { key: "Enter", name: "Open the case", group, run: () => latest.current.onOpen() },
       { key: "x", name: "Select or unselect", group, run: () => latest.current.onChoose() },
       { key: "Escape", shown: "Esc", name: "Clear the selection", group, run: () => latest.current.onLeave() },
-      { key: "/", name: "Filter by account", group, run: () => latest.current.onFilter() },
+      { key: "/", name: "Search", group, run: () => latest.current.onFilter() },
     ],
     [],
   );

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { ConsoleFile, ConsoleFiles } from "@casehound/console/files";
 import { routes } from "@casehound/console/routes";
+import { weightOf } from "../http/accept.ts";
 import { PathTree } from "../http/path-tree.ts";
 import type { Target } from "../http/path.ts";
 import type { Reply } from "../http/problem.ts";
@@ -74,14 +75,7 @@ export class ConsolePages {
 
 // A browser that opens a page asks for HTML. An API client may accept anything, and gets the API's response.
 function takesPages(accept: string): boolean {
-  const ranges = accept
-    .replaceAll(/"(?:\\.|[^"\\])*"/g, "")
-    .toLowerCase()
-    .split(",")
-    .map((range) => range.split(";").map((part) => part.trim()));
-  const range = ranges.find(([type]) => type === "text/html") ?? ranges.find(([type]) => type === "text/*");
-  const weight = range?.find((part) => part.startsWith("q="))?.slice("q=".length) ?? "1";
-  return range !== undefined && Number(weight) > 0;
+  return (weightOf(accept, "text/html", "text/*") ?? 0) > 0;
 }
 
 function fileReply(request: IncomingMessage, file: ConsoleFile, isImmutable: boolean): Reply {

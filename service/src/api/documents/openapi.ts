@@ -4,6 +4,7 @@ import { scopeMeanings } from "../../domain/scope.ts";
 import { slugCharacters, slugPattern } from "../../domain/tenant.ts";
 import { WebhookMessage } from "../../domain/webhook.ts";
 import { streamMediaType } from "../event-stream.ts";
+import { csvListOf, csvMediaType } from "../http/csv-export.ts";
 import { tokenPath } from "../tokens/issuer.ts";
 import { Problem, headerOf, problemResponses, rateLimitHeaders, requestIdHeader, type Json } from "./openapi-responses.ts";
 import { servicePaths } from "./openapi-service.ts";
@@ -26,6 +27,7 @@ const everyBody: FailureCode[] = ["payload-too-large", "unsupported-media-type",
 
 const tags = [
   { name: "Cases", description: "Opened by detection, worked and closed by people and systems." },
+  { name: "Search", description: "One search for accounts, cases, devices, addresses, payees and orders." },
   { name: "End-user accounts", description: "The website's accounts: flags and CRM link." },
   { name: "Activity", description: "Activity that the website's servers report, and the outcome of its browsers' events." },
   { name: "Import", description: "Activity from before you started to use Casehound. It opens no case." },
@@ -124,13 +126,15 @@ function describe(operation: Operation, named: Map<string, unknown>): Json {
       [success.status]: {
         description: success.description,
         headers,
-        ...(success.schema && { content: { "application/json": { schema: data } } }),
+        ...(success.schema && { content: { "application/json": { schema: data }, ...(csvListOf(operation) && csvContent) } }),
         ...(operation.isStream && { content: { [streamMediaType]: { schema: { type: "string" } } } }),
       },
       ...problemResponses(codes, { wantsKey: operation.wantsKey }),
     },
   };
 }
+
+const csvContent = { [csvMediaType]: { schema: { type: "string" } } };
 
 // The request that a webhook's receiver gets, and the responses it may return.
 function describeMessage(named: Map<string, unknown>): Json {
@@ -180,7 +184,7 @@ export function openapiDocument(publicUrl: string): Json {
       version,
       summary: "Fraud cases and end-user accounts",
       description:
-        "Every response is JSON, except the event stream. A success wraps the resource in `data`. Errors are RFC 7807 problems, distinguished by `type`.",
+        "Every response is JSON, except the event stream. A list can also be read as CSV, with `Accept: text/csv`: the whole list as filtered, without pages. A success wraps the resource in `data`. Errors are RFC 7807 problems, distinguished by `type`.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: publicUrl }],

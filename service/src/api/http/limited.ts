@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
 
-export type LimitName = "client" | "tenant" | "collector" | "waiting" | "guesses";
+export type LimitName = "client" | "tenant" | "collector" | "waiting" | "guesses" | "exports";
 
 // Rejected because of what the sender sent before, not because of this request. Nothing was attempted.
 export class Limited extends Failure {

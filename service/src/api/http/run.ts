@@ -6,6 +6,7 @@ import { isStorable } from "../../domain/field.ts";
 import type { Authenticator } from "../tokens/auth.ts";
 import { unauthorized, type Identity } from "./identity.ts";
 import { admitBody, hasBody, readBody, requireMediaType } from "./body.ts";
+import { csvListOf, exportCsv, prefersCsv } from "./csv-export.ts";
 import { headerLines } from "./headers.ts";
 import { parseJson } from "./json.ts";
 import {
@@ -68,8 +69,13 @@ export async function runOperation(
   const { limiter } = runtime;
   const services = servicesOf(runtime, tenant.tenant_id);
   const schema = operation.body;
+  const list = prefersCsv(request.headers.accept ?? "") ? csvListOf(operation) : null;
+  const visit = () => visitOf(runtime, request, operation, identity);
   const handle = (call: Call): Promise<Reply> => {
-    const work = () => operation.handle(services, call);
+    const work = () =>
+      list
+        ? exportCsv({ operation, list, database: runtime.services.database, services, call, visit: visit() })
+        : operation.handle(services, call);
     const reply = operation.isLongPoll || operation.hasDeadline ? work() : limiter.inTurn(identity, work);
     return fields ? reply.then((each) => ({ ...each, headers: { ...each.headers, ...fields } })) : reply;
   };
@@ -77,7 +83,7 @@ export async function runOperation(
     // Read the whole request first, so a truncated one is rejected before any change.
     if (operation.method !== "GET") await readBody(request, bodyBytesDefault, onBody);
     const call: Call = { caller, params, query, body: undefined, key: "" };
-    if (operation.isStream) call.visit = visitOf(runtime, request, operation, identity);
+    if (operation.isStream) call.visit = visit();
     if (operation.isLongPoll) call.hold = { inTurn: (work) => limiter.inTurn(identity, work), onLeave: onLeaveOf(request) };
     return await handle(call);
   }

@@ -24,7 +24,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 // A unique violation is also a race: run again, the transaction sees the row that it lost to.
 const contendedCodes = new Set(["40001", "40P01", "23505"]);
 export const lockTimeoutCode = "55P03";
-const statementTimeoutCode = "57014";
+export const statementTimeoutCode = "57014";
 const readOnlyCode = "25006";
 // An earlier statement of the transaction failed.
 const abortedCode = "25P02";
@@ -42,6 +42,7 @@ export class Database implements TenantDatabase {
   readonly #writersMax: number;
   readonly #all: RoleConnections;
   #locked: RoleConnections | null = null;
+  #role: string | null = null;
   #isEnded = false;
 
   constructor(address: DatabaseAddress, options: { writersMax?: number } = {}) {
@@ -57,7 +58,13 @@ export class Database implements TenantDatabase {
 
   // From now on, work for a tenant runs under this role, to which the tables' policies apply.
   lockTenants(role: string): void {
+    this.#role = role;
     this.#locked ??= new RoleConnections(this.#address, { writersMax: this.#writersMax, role });
+  }
+
+  // The role of tenants' work, or null without the lock.
+  get tenantRole(): string | null {
+    return this.#role;
   }
 
   forTenant(tenantId: string): TenantDatabase {
@@ -263,7 +270,7 @@ export function isAway(error: unknown): boolean {
   return /^E[A-Z]+$/.test(code) || awayMessages.test(error.message);
 }
 
-function toFailure(error: unknown): unknown {
+export function toFailure(error: unknown): unknown {
   if (error instanceof Failure) return error;
   const code = codeOf(error);
   if (code === lockTimeoutCode) return contended(error);
