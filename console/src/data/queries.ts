@@ -36,13 +36,7 @@ export function queriesOf(client: Pick<ConsoleClient, "call">) {
         queryFn: ({ signal }) => client.call("getCaseCounts", { signal }),
         staleTime: half,
       }),
-    search: (text: string) =>
-      queryOptions({
-        queryKey: ["search", text],
-        queryFn: ({ signal }) => client.call("search", { query: { q: text }, signal }),
-        staleTime: searchFreshMs,
-        gcTime: searchFreshMs,
-      }),
+    search: searchQuery(client),
     // What a row shows besides the list's own members. The account is in the key because the digest includes its flags.
     digest: ({ case_id: caseId, website_account_id: account }: Pick<CaseListItem, "case_id" | "website_account_id">) =>
       queryOptions({
@@ -91,8 +85,18 @@ export function queriesOf(client: Pick<ConsoleClient, "call">) {
   };
 }
 
+function searchQuery(client: Pick<ConsoleClient, "call">) {
+  return (text: string) =>
+    queryOptions({
+      queryKey: ["search", text],
+      queryFn: ({ signal }) => client.call("search", { query: { q: text }, signal }),
+      staleTime: searchFreshMs,
+      gcTime: searchFreshMs,
+    });
+}
+
 // What people tell each other about a case.
-function teamQueries(client: ConsoleClient) {
+function teamQueries(client: Pick<ConsoleClient, "call">) {
   return {
     // Who works on the case. Read again when the claim lapses, because that is not an event.
     claim: (caseId: string) =>

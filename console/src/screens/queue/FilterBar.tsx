@@ -5,6 +5,7 @@ import { Id } from "../../parts/Id.tsx";
 import { Menu } from "../../parts/Menu.tsx";
 import { visible } from "../../parts/visible.ts";
 import { SearchBox } from "../../search/SearchBox.tsx";
+import { useWorkspace } from "../../session/workspace.tsx";
 import { CsvButton } from "./CsvButton.tsx";
 import { chipsOf, filterChoices, isChosen } from "./filters.ts";
 import { rangeChips } from "./range.ts";

@@ -27,7 +27,7 @@ export function QueueList({ filter, input }: Props) {
   const { focusedId, focus, move } = useFocus(rows);
   useNeighbours(rows, focusedId);
   const work = useQueueWork({ filter, queue, focusedId, focus, move });
-  const { chosen, choose, chooseNone, unsaved, bulk, closing, open, close, openBulk } = work;
+  const { chosen, choose, chooseNone, unsaved, bulk, closing, open } = work;
   const grid = useRef<HTMLDivElement>(null);
   useQueueKeys({
     found: rows.find((row) => row.case_id === focusedId),
@@ -38,7 +38,7 @@ export function QueueList({ filter, input }: Props) {
     onLeave: chooseNone,
     onNextUnclaimed: useTakeNext({ filter, rows, focusedId, focus, open }),
     onFilter: () => input.current?.focus(),
-    onClose: close,
+    onClose: work.close,
     onUndo: closing.undo,
   });
   // A failed page is not requested again automatically. The person retries it.
@@ -72,15 +72,14 @@ export function QueueList({ filter, input }: Props) {
           chosen={chosen.size}
           onReload={() => void reload()}
           onNone={chooseNone}
-          onBulk={() => openBulk()}
+          onBulk={() => work.openBulk()}
         />
       </div>
       {focusedId !== null && (
         <Peek
-          {...{ caseId: focusedId, selected: chosen.size }}
+          {...{ caseId: focusedId, selected: chosen.size, onReopen: closing.reopen }}
           onOpen={() => open(focusedId)}
           onClose={(seen) => closing.open(seen)}
-          onReopen={closing.reopen}
         />
       )}
       {closing.element}
