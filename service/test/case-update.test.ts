@@ -73,6 +73,7 @@ test("GET case 200: a case has exactly the members of the contract, each with it
         session_id: "session-1",
         generated_at: time,
         risk_score: 5,
+        activity_type: "fraud_report",
         count: 1,
         first_at: time,
         last_at: time,
