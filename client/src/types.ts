@@ -20,7 +20,7 @@ export type FraudOccurrence = { occurrence_id: string; prediction_id: string; se
 
 export type CaseMember = { website_account_id: string; state: "attacked" | "created" | "entered"; seen_at: string; case_id?: string; case_status?: "OPEN" | "CLOSED" };
 
-export type CaseChange = { status: "OPEN" | "CLOSED"; case_version: number; reason?: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE"; occurrence_ids?: (string)[]; members?: "same"; snooze?: { days: number; scope: "account" | "device" | "address" | "payee" } };
+export type CaseChange = { status: "OPEN" | "CLOSED"; case_version: number; reason?: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE"; occurrence_ids?: (string)[]; members?: "same"; snooze?: { days: number; scope: "account" | "device" | "address" | "payee" }; account?: { is_blocked?: boolean; is_quarantined?: boolean; is_fraudulent?: boolean } };
 
 export type BulkClose = { cases: ({ case_id: string; case_version: number })[]; reason?: string; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE" };
 

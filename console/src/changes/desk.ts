@@ -1,4 +1,5 @@
 import { ProblemError, type Case, type CaseChange, type CasehoundClient } from "@casehound/client";
+import type { Flags } from "./flags.ts";
 import type { Outbox } from "./outbox.ts";
 
 export type Disposition = NonNullable<CaseChange["disposition"]>;
@@ -10,6 +11,8 @@ export type Verdict = {
   reason: string;
   // Whether the cases that the attack opened are closed with the same outcome.
   isForMembers?: boolean;
+  // The account's flags that change in the same transaction.
+  flags?: Partial<Flags>;
   // Only with the outcome FALSE_POSITIVE.
   snooze?: NonNullable<CaseChange["snooze"]>;
 };
@@ -34,7 +37,7 @@ export type Reopening = { kind: "reopened"; found: Case } | { kind: "changed"; f
 const contendedMax = 3;
 
 export async function closeCase(desk: Desk, verdict: Verdict, onDelay?: () => void): Promise<Closing> {
-  const { case_id, case_version, disposition, reason, isForMembers = false, snooze } = verdict;
+  const { case_id, case_version, disposition, reason, isForMembers = false, snooze, flags = {} } = verdict;
   const body: CaseChange = {
     status: "CLOSED",
     case_version,
@@ -42,6 +45,7 @@ export async function closeCase(desk: Desk, verdict: Verdict, onDelay?: () => vo
     ...(reason !== "" && { reason }),
     ...(isForMembers && { members: "same" }),
     ...(snooze && { snooze }),
+    ...(Object.keys(flags).length > 0 && { account: flags }),
   };
   const change = await changeCase(desk, case_id, body, { label: "Closing a case", onDelay });
   if (change.kind !== "done") return change.kind === "changed" ? whoseClosing(change.found) : change;

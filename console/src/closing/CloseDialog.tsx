@@ -14,6 +14,7 @@ import { ageWords } from "../parts/Time.tsx";
 import { visible } from "../parts/visible.ts";
 import type { Disposition, Verdict } from "../changes/desk.ts";
 import { ConflictStrip } from "./ConflictStrip.tsx";
+import { FlagFields, useFlagWishes } from "./FlagFields.tsx";
 import { SnoozeFields, type Snooze } from "./SnoozeFields.tsx";
 import { VerdictFields } from "./VerdictFields.tsx";
 import { dropDraft, readDraft, saveDraft, type Draft } from "./draft.ts";
@@ -76,6 +77,7 @@ function Closing({ seen, first, conflict, problem, isBusy, onSubmit, onClose }: 
   });
   const [isForMembers, setForMembers] = useState(false);
   const [snooze, setSnooze] = useState<Snooze | null>(null);
+  const { flags, wishes, setWishes, press } = useFlagWishes(seen);
   const entered = seen.details.members?.entered ?? 0;
   const write = (next: Draft) => {
     setDraft(next);
@@ -85,28 +87,16 @@ function Closing({ seen, first, conflict, problem, isBusy, onSubmit, onClose }: 
     const { disposition, reason } = draft;
     if (disposition === null || isBusy) return;
     const quiet = disposition === "FALSE_POSITIVE" && snooze !== null && { snooze };
-    onSubmit({ case_id: id, case_version: version, disposition, reason: reason.trim(), isForMembers, ...quiet });
+    onSubmit({ case_id: id, case_version: version, disposition, reason: reason.trim(), isForMembers, ...quiet, flags: wishes });
   };
   const send = () => submit((conflict ?? seen).case_version);
+  // After a conflict, only the button closes the case.
+  const submitByKey = conflict ? () => {} : send;
   return (
     <Dialog
       title={`Close ${subjectCaseName(seen.website_account_id, seen.details.subject)}`}
       onClose={onClose}
-      footer={
-        <>
-          {!conflict && (
-            <span className="mr-auto flex items-center gap-1.5 text-xs text-faint">
-              <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd> closes it
-            </span>
-          )}
-          <Button onClick={onClose}>Cancel</Button>
-          {!conflict && (
-            <Button look="primary" onClick={send} disabled={isBusy || draft.disposition === null}>
-              {isBusy ? "Closing…" : "Close the case"}
-            </Button>
-          )}
-        </>
-      }
+      footer={<Footer {...{ onClose, isBusy, conflict }} isReady={draft.disposition !== null} onSend={send} />}
     >
       {conflict && <ConflictStrip seen={seen} now={conflict} onAnyway={send} onReview={onClose} isBusy={isBusy} />}
       {problem !== null && (
@@ -119,13 +109,40 @@ function Closing({ seen, first, conflict, problem, isBusy, onSubmit, onClose }: 
         <Score score={seen.details.overall_risk_score} />
         <p className="line-clamp-3 text-sm text-soft">{visible(seen.details.summary)}</p>
       </div>
-      <VerdictFields draft={draft} onDraft={write} onSubmit={conflict ? () => {} : send} isDisabled={isBusy} />
-      {draft.disposition === "FALSE_POSITIVE" && (
-        <SnoozeFields seen={seen} value={snooze} onValue={setSnooze} isDisabled={isBusy} />
-      )}
-      <ForMembers entered={entered} value={isForMembers} onValue={setForMembers} isDisabled={isBusy} />
+      <div
+        onKeyDown={(event) => {
+          press(event);
+          // The fields for the verdict handle their own keys.
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.isDefaultPrevented()) submitByKey();
+        }}
+      >
+        <VerdictFields draft={draft} onDraft={write} onSubmit={submitByKey} isDisabled={isBusy} />
+        <FlagFields flags={flags} value={wishes} onValue={setWishes} isDisabled={isBusy} />
+        {draft.disposition === "FALSE_POSITIVE" && (
+          <SnoozeFields seen={seen} value={snooze} onValue={setSnooze} isDisabled={isBusy} />
+        )}
+        <ForMembers entered={entered} value={isForMembers} onValue={setForMembers} isDisabled={isBusy} />
+      </div>
       <GuideLink page="investigators#decide" about="closing a case" className="mt-3 text-xs" />
     </Dialog>
+  );
+}
+
+type FooterProps = Pick<Props, "conflict" | "isBusy" | "onClose"> & { isReady: boolean; onSend: () => void };
+
+// After a conflict, the strip has the button that closes the case.
+function Footer({ conflict, isBusy, isReady, onClose, onSend }: FooterProps) {
+  if (conflict) return <Button onClick={onClose}>Cancel</Button>;
+  return (
+    <>
+      <span className="mr-auto flex items-center gap-1.5 text-xs text-faint">
+        <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd> closes it
+      </span>
+      <Button onClick={onClose}>Cancel</Button>
+      <Button look="primary" onClick={onSend} disabled={isBusy || !isReady}>
+        {isBusy ? "Closing…" : "Close the case"}
+      </Button>
+    </>
   );
 }
 

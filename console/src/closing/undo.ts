@@ -2,17 +2,19 @@ import type { Case } from "@casehound/client";
 import { useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef } from "react";
 import { accountName } from "../parts/account-name.ts";
-import { dispositionWords } from "../parts/Badges.tsx";
+import { soon } from "../data/soon.ts";
+import { dispositionWords, flagFacts, flagNames } from "../parts/Badges.tsx";
 import { offerUndo, withdrawUndo } from "../parts/offers.ts";
 import { wordsOf } from "../parts/States.tsx";
 import { subjectCaseName } from "../parts/subject.ts";
 import { dismissToast, toast } from "../parts/Toasts.tsx";
-import { useWorkspace } from "../session/workspace.tsx";
-import { reopenCase, type Desk, type Reopening } from "../changes/desk.ts";
+import { useWorkspace, type Workspace } from "../session/workspace.tsx";
+import { reopenCase, type Desk, type Reopening, type Verdict } from "../changes/desk.ts";
+import type { Flags } from "../changes/flags.ts";
 
 // A case with the version that closing it produced.
 export type ClosedCase = Pick<Case, "case_id" | "case_version" | "website_account_id"> & Partial<Pick<Case, "details">>;
-type UndoContext = { desk: Desk; cache: QueryClient };
+type UndoContext = Pick<Workspace, "flags" | "queries"> & { desk: Desk; cache: QueryClient };
 type Tried = { closed: ClosedCase; result: Reopening };
 
 const atOnceMax = 4;
@@ -60,19 +62,24 @@ export function useReopened(onReopened: (found: Case[]) => void): void {
 
 // All ways to reopen cases: undoing a recent close of one case or many, and reopening on purpose.
 export function useReopening() {
-  const { desk } = useWorkspace();
+  const { desk, flags, queries } = useWorkspace();
   const cache = useQueryClient();
   return useMemo(() => {
-    const place: UndoContext = { desk, cache };
+    const place: UndoContext = { desk, flags, queries, cache };
     return {
-      offerOne: (closed: Case, isForMembers: boolean) =>
+      offerOne: (closed: Case, { isForMembers = false, flags: changed = {} }: Partial<Verdict> = {}) => {
+        const said = flagNames.flatMap((flag) => {
+          const value = changed[flag];
+          return value === undefined ? [] : [flagFacts[flag].changed(closed.website_account_id, value)];
+        });
+        if (said.length > 0) void cache.invalidateQueries({ queryKey: ["account", closed.website_account_id] });
+        const more = isForMembers ? ["The cases of its accounts are being closed too. Undo reopens only the attack's case."] : [];
         offerUndo(desk, {
           about: closed.case_id,
-          words: isForMembers
-            ? `Closed ${nameOf(closed)}${outcomeWords(closed)}. The cases of its accounts are being closed too. Undo reopens only the attack's case.`
-            : `Closed ${nameOf(closed)}${outcomeWords(closed)}.`,
-          undo: () => void reopenOne(place, closed, true),
-        }),
+          words: [`Closed ${nameOf(closed)}${outcomeWords(closed)}.`, ...said, ...more].join(" "),
+          undo: () => void undoClose(place, closed, changed),
+        });
+      },
       offerMany: (closed: readonly ClosedCase[]) =>
         offerUndo(desk, {
           about: closed.map(({ case_id }) => case_id).join(" "),
@@ -81,20 +88,33 @@ export function useReopening() {
         }),
       reopen: (closed: Case) => void reopenOne(place, closed, false),
     };
-  }, [desk, cache]);
+  }, [desk, flags, queries, cache]);
 }
 
-async function reopenOne({ desk, cache }: UndoContext, closed: ClosedCase, isUndo: boolean): Promise<void> {
-  if (underway.has(closed.case_id)) return;
+// Also puts back the flags that the close changed, if the case could be reopened.
+async function undoClose(place: UndoContext, closed: Case, changed: Partial<Flags>): Promise<void> {
+  if (!(await reopenOne(place, closed, true))) return;
+  const { website_account_id: id } = closed;
+  const account = await soon(place.cache.fetchQuery({ ...place.queries.account(id), staleTime: 0 }));
+  for (const flag of flagNames) {
+    const value = changed[flag];
+    if (account && value !== undefined) await place.flags.putBack(account, { flag, value: !value });
+  }
+}
+
+// Returns whether the case is open again.
+async function reopenOne({ desk, cache }: UndoContext, closed: ClosedCase, isUndo: boolean): Promise<boolean> {
+  if (underway.has(closed.case_id)) return false;
   const result = await attempt(desk, closed, isUndo);
   if (result.kind !== "refused") showCase(cache, result.found);
   if (result.kind !== "reopened") {
     const versions = result.kind === "changed" ? `: version ${closed.case_version} to ${result.found.case_version}` : "";
     toast({ kind: "problem", words: `${isUndo ? "Not undone" : "Not reopened"}: ${causeOf(result)}${versions}.` });
-    return;
+    return false;
   }
   tell([result.found]);
   toast({ kind: "done", words: `${capital(nameOf(closed))} is open again.` });
+  return true;
 }
 
 // The API has no bulk reopen, so reopen a few at a time and report one combined result.

@@ -47,7 +47,7 @@ export function useClosing(watch: ClosingEvents): {
   const { offerOne, reopen } = useReopening();
   useReopened(watch.onReopened);
 
-  function finish(seen: Case, result: Closing, isForMembers = false): void {
+  function finish(seen: Case, result: Closing, verdict?: Verdict): void {
     const isShown = latest.current.opened?.seen.case_id === seen.case_id;
     if ("found" in result) know(result.found);
     if (result.kind === "closed" || result.kind === "already-closed") latest.current.watch.onClosed(result.found);
@@ -56,7 +56,7 @@ export function useClosing(watch: ClosingEvents): {
     if (again) return tellLater(again, () => setOpened(again));
     dropDraft(seen.case_id);
     if (isShown) setOpened(null);
-    if (result.kind === "closed") offerOne(result.found, isForMembers);
+    if (result.kind === "closed") offerOne(result.found, verdict);
     if (result.kind === "already-closed") tellClosedBefore(result.found);
   }
 
@@ -72,7 +72,7 @@ export function useClosing(watch: ClosingEvents): {
     try {
       const result = await closeCase(desk, verdict, onDelay);
       if (isDelayed) latest.current.watch.onUnsaved?.(id, true);
-      finish(seen, result, verdict.isForMembers);
+      finish(seen, result, verdict);
     } catch (error) {
       if (isDelayed) latest.current.watch.onUnsaved?.(id, true);
       finish(seen, { kind: "refused", words: wordsOf(error) });

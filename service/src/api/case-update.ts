@@ -15,11 +15,14 @@ import { deleteClaims } from "../db/leases.ts";
 import { claimKey, deleteKey, insertReplies, saveReply, type StoredReply } from "../db/keys.ts";
 import { saveOutcomes } from "../db/outcomes.ts";
 import { insertSnoozes } from "../db/snoozes.ts";
+import type { Account } from "../domain/account.ts";
 import { changeStatus, type CaseChange } from "../domain/case.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import type { NewSnooze } from "../domain/snooze.ts";
+import { requireReach } from "../domain/role.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
+import { actEvents, actOn, lockActedOn, saveActs, type ActedOn } from "./case-acts.ts";
 import { canonicalJson } from "./http/json.ts";
 import { jsonMediaType, type Call, type CaseUpdate, type Services } from "./operation.ts";
 import { problemMediaType, problemReply, type Reply } from "./http/problem.ts";
@@ -48,8 +51,9 @@ function replayed(stored: StoredReply): Reply {
 }
 
 // The case after the update with the events to log, or the reason why it was not changed.
-type Result = { after: LockedCase; events: DomainEvent[]; snoozes?: NewSnooze[] } | Failure;
+type Result = { after: LockedCase; events: DomainEvent[]; snoozes?: NewSnooze[]; acted?: ActedOn } | Failure;
 export type Outcome = { update: CaseUpdate; result: Result };
+type Deciding = { newId: () => string; account?: Account | undefined };
 type Decided = { outcomes: Outcome[]; changed: LockedCase[] };
 // The stored reply of a case does not contain the account's id.
 type Replies = { stored: Reply; sent: Reply };
@@ -63,10 +67,11 @@ export async function updateCase(services: Services, { caller, params, body, key
     caseId: isCanonicalUuid(id) ? id : null,
     now: services.now(),
   };
+  if (body.account !== undefined) requireReach(caller, ["update:enduseraccount"]);
   const wanted = { id, change: body };
-  // If an occurrence is not in the case, or a snooze is not possible, the reply is a 422, which leaves the key free. In a batch,
-  // it would make the other closes fail too.
-  const isPlain = body.occurrence_ids === undefined && body.snooze === undefined;
+  // If an occurrence is not in the case, or a snooze or a flag is not possible, the reply is a 422, which leaves the key free. In a
+  // batch, it would make the other closes fail too.
+  const isPlain = [body.occurrence_ids, body.snooze, body.account].every((each) => each === undefined);
   const mayShare = body.status === "CLOSED" && claim.caseId !== null && isPlain;
   const shared = mayShare ? await services.closeTogether(caller.tenant_id, { ...wanted, caller, claim }) : null;
   if (shared) return shared;
@@ -85,10 +90,13 @@ export function updateUnderKey(
   return database.transaction(async (tx) => {
     const known = await claimKey(tx, tenantId, claim);
     if (known) return replayed(known);
+    const [first, ...others] = wanted;
+    // Only the update of a single case changes flags.
+    const account = first && others.length === 0 ? await lockActedOn(tx, tenantId, first) : undefined;
     const ids = wanted.map(({ id }) => id);
     const locked = await lockCases(tx, tenantId, ids);
     const updates = wanted.map((each) => ({ ...each, caller, claim }));
-    const decided = await decideAll(tx, updates, { ...locked, newId });
+    const decided = await decideAll(tx, updates, { ...locked, newId, account });
     const { stored, sent } = repliesTo(decided.outcomes);
     // A contended result is not stored. Otherwise the case would be reported as contended for as long as the key is kept.
     const isFinal = locked.contended.size === 0;
@@ -143,29 +151,33 @@ function distinct(updates: CaseUpdate[]): CaseUpdate[] {
 async function decideAll(
   tx: Transaction,
   updates: CaseUpdate[],
-  { cases, contended, newId }: LockedCases & { newId: () => string },
+  { cases, contended, ...deciding }: LockedCases & Deciding,
 ): Promise<Decided> {
   const latest = new Map(cases);
   const outcomes: Outcome[] = [];
   for (const update of updates) {
     const found = latest.get(update.id);
     const missing = () => (contended.has(update.id) ? lostRace() : notFound("Case", update.id));
-    const result = found ? await decide(tx, found, update, newId) : missing();
+    const result = found ? await decide(tx, found, update, deciding) : missing();
     if (!(result instanceof Failure)) latest.set(update.id, result.after);
     outcomes.push({ update, result });
   }
   return { outcomes, changed: [...latest.values()].filter((each) => each !== cases.get(each.document.case_id)) };
 }
 
-async function decide(tx: Transaction, found: LockedCase, update: CaseUpdate, newId: () => string): Promise<Result> {
+async function decide(tx: Transaction, found: LockedCase, update: CaseUpdate, { newId, account }: Deciding): Promise<Result> {
   const { caller, change, claim } = update;
   try {
     const { document, events } = changeStatus(found.document, change, { name: caller.actor, now: claim.now, state_id: newId() });
     if (document === found.document) return { after: found, events };
-    if (change.snooze) {
-      const { changed_at: at, changed_by: by } = document.current_state;
-      const asked = { ...change.snooze, occurrence_ids: change.occurrence_ids, at, by, newId };
-      return { after: { ...found, document }, events, snoozes: await snoozesOf(tx, found, asked) };
+    const { changed_at: at, changed_by: by } = document.current_state;
+    if (change.snooze || change.account) {
+      const { snooze, account: flags, occurrence_ids } = change;
+      const snoozes = snooze ? await snoozesOf(tx, found, { ...snooze, occurrence_ids, at, by, newId }) : [];
+      if (!flags) return { after: { ...found, document }, events, snoozes };
+      const acted = actOn({ found, account, flags, at });
+      const after = { ...found, document, end_user_is_blocked: acted.after.is_blocked };
+      return { after, events: [...events, ...actEvents(acted, flags, by)], snoozes, acted };
     }
     // Two concurrent reopens both see no other open case. The unique index then stops one of them, which is run again and sees
     // the other.
@@ -186,6 +198,11 @@ async function save(tx: Transaction, tenantId: string, { outcomes, changed }: De
   const done = outcomes.flatMap(({ result }) => (result instanceof Failure ? [] : [result]));
   const snoozes = done.flatMap((each) => each.snoozes ?? []);
   if (snoozes.length > 0) await insertSnoozes(tx, tenantId, snoozes);
+  await saveActs(
+    tx,
+    tenantId,
+    done.flatMap((each) => each.acted ?? []),
+  );
   const reopened = changed.filter(({ document }) => document.status === "OPEN");
   const woken = reopened.length > 0 ? await endReopened(tx, tenantId, reopened) : [];
   const events = [...done.flatMap((each) => each.events), ...woken];

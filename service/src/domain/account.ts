@@ -55,6 +55,20 @@ export const AccountChange = Type.Object(
 );
 export type AccountChange = Static<typeof AccountChange>;
 
+// The flags alone, as a close can set them.
+export const AccountFlags = Type.Object(
+  {
+    is_blocked: Type.Optional(flags.is_blocked),
+    is_quarantined: Type.Optional(flags.is_quarantined),
+    is_fraudulent: Type.Optional(flags.is_fraudulent),
+  },
+  {
+    additionalProperties: false,
+    description:
+      "Flags of the case's account that are set in the same transaction as the close. Requires the scope `update:enduseraccount`.",
+  },
+);
+
 export const NewAccount = Type.Object(
   { website_account_id: AccountId, ...AccountChange.properties },
   { additionalProperties: false, $id: "NewEndUserAccount" },

@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
 import type { DomainEvent } from "./event.ts";
+import { AccountFlags } from "./account.ts";
 import { CaseDetails, joinedDetails, newDetails } from "./case-details.ts";
 import { addOccurrence, believed, compareEvidence, newOccurrence, occurrencesShownMax } from "./evidence.ts";
 import { Failure, versionConflict, type FieldError } from "./failure.ts";
@@ -97,13 +98,14 @@ export const CaseChange = Type.Object(
       }),
     ),
     snooze: Type.Optional(SnoozeRequest),
+    account: Type.Optional(AccountFlags),
   },
   { additionalProperties: false, $id: "CaseChange" },
 );
 export type CaseChange = Static<typeof CaseChange>;
 
 export function closeFaults(change: CaseChange): FieldError[] {
-  const wrong = (["disposition", "occurrence_ids", "members"] as const).filter(
+  const wrong = (["disposition", "occurrence_ids", "members", "account"] as const).filter(
     (field) => change[field] !== undefined && change.status !== "CLOSED",
   );
   const faults = wrong.map((field) => ({ field, message: "is only allowed with the status CLOSED" }));
