@@ -18,7 +18,7 @@ export function VerdictFields({ draft, onDraft, onSubmit, isDisabled }: Props) {
       className="grid gap-4"
       onKeyDown={(event) => press(event, { draft, onDraft, onSubmit, reason })}
     >
-      <div role="radiogroup" aria-label="Outcome" className="grid grid-cols-3 gap-2">
+      <div role="radiogroup" aria-label="Outcome" className="grid grid-cols-3 gap-2 max-sm:grid-cols-1">
         {dispositions.map((each, index) => (
           <label
             key={each}
