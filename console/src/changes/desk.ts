@@ -1,5 +1,4 @@
 import { ProblemError, type Case, type CaseChange, type CasehoundClient } from "@casehound/client";
-import type { Flags } from "./flags.ts";
 import type { Outbox } from "./outbox.ts";
 
 export type Disposition = NonNullable<CaseChange["disposition"]>;
@@ -12,7 +11,7 @@ export type Verdict = {
   // Whether the cases that the attack opened are closed with the same outcome.
   isForMembers?: boolean;
   // The account's flags that change in the same transaction.
-  flags?: Partial<Flags>;
+  flags?: NonNullable<CaseChange["account"]>;
   // Only with the outcome FALSE_POSITIVE.
   snooze?: NonNullable<CaseChange["snooze"]>;
 };
