@@ -36,9 +36,8 @@ async function openFrom(tenant: TestTenant, account: string | undefined, more: R
 
 // Returns two cases of one account: the first CLOSED, the second OPEN.
 async function closedAndOpen(tenant: TestTenant): Promise<{ closed: Case; open: Case }> {
-  const first = await tenant.openCase();
-  const closed = await change(tenant, first, { status: "CLOSED" });
-  return { closed, open: await tenant.openCase(first.website_account_id) };
+  const closed = await change(tenant, await tenant.openCase(), { status: "CLOSED" });
+  return { closed, open: await tenant.openCase(closed.website_account_id) };
 }
 
 test("GET case 200: a case has exactly the members of the contract, each with its type", async () => {
