@@ -105,6 +105,7 @@ export async function tryFilters(pair: Pair, operation: Operation): Promise<void
     activity_id: `fraud_report-of-${on.own["website_account_id"] ?? ""}`,
     order_id: `order-${on.word}`,
     prefix: on.word,
+    q: on.word,
     a: on.own["model_id"] ?? "",
     b: on.own["model_id"] ?? "",
   };

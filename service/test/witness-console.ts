@@ -95,6 +95,13 @@ export const consoleTraffic: Record<string, (tenant: TestTenant) => Promise<Samp
   releaseCase: async (tenant) => {
     const [own, ...others] = below("/cases", (await makeScene(tenant)).case_id, "claim");
     return own ? [{ ...own, status: 204 }, ...others] : [];
+  createCaseFile: onCase("file"),
+  search: async (tenant) => {
+    const { case_id } = await makeScene(tenant);
+    return ["user", "device-1", "192.0.2.0/24", case_id].map((text) => ({
+      path: `/search?q=${encodeURIComponent(text)}`,
+      status: 200,
+    }));
   },
   listCaseSessions: onCase("sessions"),
   listCaseActivities: onCase("activities"),
