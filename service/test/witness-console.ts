@@ -95,6 +95,7 @@ export const consoleTraffic: Record<string, (tenant: TestTenant) => Promise<Samp
   releaseCase: async (tenant) => {
     const [own, ...others] = below("/cases", (await makeScene(tenant)).case_id, "claim");
     return own ? [{ ...own, status: 204 }, ...others] : [];
+  },
   createCaseFile: onCase("file"),
   search: async (tenant) => {
     const { case_id } = await makeScene(tenant);

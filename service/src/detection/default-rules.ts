@@ -99,8 +99,8 @@ const takeover: DefaultRule[] = [
     rule_id: "guessed_login",
     name: "Unusual log-in while passwords are guessed",
     // Programs that try stolen passwords do not run the page's scripts, so they have no device. If the account's log-ins have
-    // none either, or if the device is new, the log-in must be more unusual.
-    expression: `event.type == "login_succeeded" && tenant.guesses_1d >= 20 && tenant.guesses_ratio >= 5 && !account.ip_is_known && ((account.device_is_missing && ${isFarFromUsual("1")}) || ((account.device_is_new || !device.is_known) && login.ratio >= 3))`,
+    // none either, the log-in must be more unusual.
+    expression: `event.type == "login_succeeded" && tenant.guesses_1d >= 20 && tenant.guesses_ratio >= 5 && !device.is_known && !account.ip_is_known && ((account.device_is_missing && ${isFarFromUsual("1")}) || login.ratio >= 3)`,
     sentence:
       "An unusual log-in succeeded while strangers guess passwords from many addresses. Failed log-ins of strangers within a day: {tenant.guesses_1d}, far more than usual. The account's usual device is missing: {account.device_is_missing}.",
     label: "Account Takeover",
