@@ -155,11 +155,11 @@ test("rule change_after_unusual_login: a change after a log-in unlike 19 earlier
   expect(found).toMatchObject({
     subject: "account:owner",
     website_account_id: "owner",
-    details: { overall_risk_score: 4, primary_fraud_label: "Account Takeover", recommended_action: "CHALLENGE" },
+    details: { overall_risk_score: 3, primary_fraud_label: "Account Takeover", recommended_action: "CHALLENGE" },
   });
   expect(found.details.highlights).toEqual([
-    "A sensitive change (email_changed) was made after a log-in unlike the account's 19 earlier ones.",
     "Device is unusual for this account, compared with its 19 earlier log-ins.",
+    "A sensitive change (email_changed) was made after a log-in unlike the account's 19 earlier ones.",
   ]);
   expect(shownValues(found, "change_after_unusual_login")).toEqual({ "login.ratio": 3 });
 });

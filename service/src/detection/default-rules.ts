@@ -125,7 +125,8 @@ const takeover: DefaultRule[] = [
     expression: `${isChange} && login.ratio >= 1`,
     sentence: "A sensitive change ({event.type}) was made after a log-in unlike the account's {login.history} earlier ones.",
     label: "Account Takeover",
-    weight: 2.6,
+    // With a new phone, owners often change their password. So the log-in must be more unusual before the rule opens a case alone.
+    weight: 1.5,
     about: "account",
     state: "on",
   },
