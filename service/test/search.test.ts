@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { saveLinks, type Link } from "../src/db/links.ts";
 import { unprepared } from "../src/db/postgres/sql.ts";
+import { withinTime } from "../src/db/search.ts";
 import { scopes } from "../src/domain/scope.ts";
 import type { SearchResult } from "../src/domain/search.ts";
 import { insertDecided } from "./decided.ts";
@@ -239,4 +240,17 @@ test("GET search 403: both scopes are required", async () => {
     expectProblem(answer, 403, "access-denied");
     expect(answer.headers.get("www-authenticate")).toContain(lacking);
   }
+});
+
+test("the time limit of a part of a search ends with that part, whether it was reached or not", async () => {
+  const shown = await service.current.database.transaction(async (tx) => {
+    const limit = () => tx.query<{ statement_timeout: string }>(unprepared("show statement_timeout"));
+    const before = await limit();
+    const quick = await withinTime(tx, limit);
+    const slow = await withinTime(tx, () => tx.query(unprepared("select pg_sleep(60)")));
+    return { before, quick, slow, after: await limit() };
+  });
+  expect(shown.quick).not.toEqual(shown.before);
+  expect(shown.slow).toBeNull();
+  expect(shown.after).toEqual(shown.before);
 });

@@ -68,7 +68,6 @@ async function search({ database }: Services, { caller, query }: Call<unknown, {
       searchShared(asked, "account-payee"),
       listOrdersFrom(tx, asked.tenantId, beginningWith(text), asked.wanted),
     ]);
-    // Statements with a time limit come last.
     const accounts = await searchAccounts(asked);
     const cases = await searchCases(asked, caller.scopes.has("read:case"));
     const isComplete = accounts.isComplete && cases.isComplete && addresses.isComplete;

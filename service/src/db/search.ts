@@ -140,17 +140,17 @@ export async function listReasonWords(tx: Queryable, tenantId: string, words: st
   return tx.query<ReasonedCase>(unprepared(text, [tenantId, words, limit]));
 }
 
-// Returns null if the search takes too long. The transaction continues.
+// Returns null if the search takes too long. The transaction continues. The rollback also ends the time limit, which would otherwise
+// apply to all later statements.
 export async function withinTime<T>(tx: Queryable, search: () => Promise<T>): Promise<T | null> {
-  await tx.query(unprepared(`set local statement_timeout = ${partsLimitMs}`));
   await tx.query(unprepared("savepoint searching"));
-  try {
-    return await search();
-  } catch (error) {
+  await tx.query(unprepared(`set local statement_timeout = ${partsLimitMs}`));
+  const found = await search().catch((error: unknown) => {
     if (codeOf(error) !== statementTimeoutCode) throw error;
-    await tx.query(unprepared("rollback to savepoint searching"));
     return null;
-  }
+  });
+  await tx.query(unprepared("rollback to savepoint searching"));
+  return found;
 }
 
 export async function listCaseIds(
