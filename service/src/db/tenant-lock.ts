@@ -29,6 +29,7 @@ async function prepareRole(database: Database): Promise<string | null> {
     await makeRole(client);
     await takeRole(client);
     await grantTables(client);
+    await grantFunctions(client);
     return null;
   } catch (error) {
     if (codeOf(error) !== insufficientPrivilege || !(error instanceof DatabaseError)) throw error;
@@ -110,4 +111,16 @@ async function grantTables(client: Client): Promise<void> {
   await client.query(`grant usage on schema ${schema} to ${tenantRole}`);
   const tables = rows.map(({ name }) => `${schema}.${escapeIdentifier(name)}`).join(", ");
   await client.query(`grant select, insert, update, delete on ${tables} to ${tenantRole}`);
+}
+
+// Functions that run as the owner check the tenant themselves. Nobody else may call them.
+async function grantFunctions(client: Client): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select oid::regprocedure::text as name
+     from pg_proc
+     where pronamespace = current_schema()::regnamespace and prosecdef and not has_function_privilege($1, oid, 'execute')`,
+    [tenantRole],
+  );
+  if (rows.length === 0) return;
+  await client.query(`grant execute on function ${rows.map(({ name }) => name).join(", ")} to ${tenantRole}`);
 }
