@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { request } from "node:http";
-import { expect, test } from "vitest";
-import { csvListOf } from "../src/api/http/csv-export.ts";
+import { createServer, request, type ServerResponse } from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { csvListOf, taken } from "../src/api/http/csv-export.ts";
 import { operations } from "../src/api/operations.ts";
 import { unprepared } from "../src/db/postgres/sql.ts";
 import { csvRecords } from "../src/domain/csv.ts";
@@ -199,4 +200,19 @@ test("CSV: if the database is lost on the way, the response breaks off instead o
     "select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction' and query like '%from accounts%' and datname = current_database()";
   await expect.poll(async () => (await database.query(unprepared(ended))).length, { timeout: 20_000 }).toBeGreaterThan(0);
   await expect(finish()).rejects.toThrow(/aborted/);
+});
+
+test("CSV: a reader that takes a few bytes at a time is disconnected", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const socket = connect({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" }).on("error", () => {});
+  socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+  const [, to]: [unknown, ServerResponse] = await once(server, "request");
+  expect(to.write("x".repeat(50_000_000))).toBe(false);
+  const reading = setInterval(() => socket.read(1), 5);
+  await taken(to, 100);
+  clearInterval(reading);
+  expect(to.destroyed).toBe(true);
+  socket.destroy();
 });

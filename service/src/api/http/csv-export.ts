@@ -16,6 +16,9 @@ const exportsOfTenantMax = 2;
 const pageRowsDefault = 1_000;
 // How long the result of checking the reader's permission is trusted.
 const trustMs = 5_000;
+// A reader that takes a few bytes at a time would keep the snapshot open for as long as it likes.
+const pageTakenMs = 60_000;
+const exportMsMax = 60 * 60_000;
 const retryHeaders = { "retry-after": "10" };
 
 // The member of the response that holds the items, and the items' members.
@@ -133,11 +136,12 @@ async function sendPages({ operation, list, services, call, visit }: Export, { r
   let checkedMs = Date.now();
   let rows = 0;
   let isWhole = false;
+  const timer = setTimeout(() => to.destroy(), exportMsMax).unref();
   try {
     to.write(`${list.columns.join(",")}\r\n`);
     for (let page: Page | null = first; page; page = page.next === null ? null : await read(page.next)) {
       rows += page.rows;
-      if (!to.write(page.lines)) await taken(to);
+      if (!to.write(page.lines)) await taken(to, pageTakenMs);
       if (to.destroyed) return;
       if (Date.now() - checkedMs < trustMs) continue;
       if (!(await visit.isStillAllowed())) return;
@@ -148,6 +152,7 @@ async function sendPages({ operation, list, services, call, visit }: Export, { r
   } catch (error) {
     services.audit("an export failed", { tenant: slug, actor, list: operation.id, rows, err: error });
   } finally {
+    clearTimeout(timer);
     if (!isWhole) to.destroy();
     services.audit("exported a list", {
       tenant: slug,
@@ -160,13 +165,15 @@ async function sendPages({ operation, list, services, call, visit }: Export, { r
   }
 }
 
-// Waits until the reader has taken what was written, or has left.
-async function taken(to: ServerResponse): Promise<void> {
+// Waits until the reader has taken what was written, or has left. A reader that takes longer than this is disconnected.
+export async function taken(to: ServerResponse, withinMs: number): Promise<void> {
   // The reader may have left while the page was read. Then no event follows.
   if (to.destroyed) return;
   const waiting = new AbortController();
   const { signal } = waiting;
+  const timer = setTimeout(() => to.destroy(), withinMs).unref();
   await Promise.race([once(to, "drain", { signal }), once(to, "close", { signal })]).finally(() => waiting.abort());
+  clearTimeout(timer);
 }
 
 // Who exported what is in the tenant's own log. Filters that may hold somebody's id are named without their value.
