@@ -22,7 +22,7 @@ begin
   create index cases_reason_words on cases using gin (tenant_id, to_tsvector('simple', reasons))
     with (gin_pending_list_limit = 512)
     where reasons is not null;
-exception when insufficient_privilege or undefined_file or feature_not_supported then
+exception when insufficient_privilege or undefined_file or undefined_object or feature_not_supported then
   raise warning 'search finds texts only by their beginning: %', sqlerrm;
 end
 $$;

@@ -208,7 +208,7 @@ test("CSV: a reader that takes a few bytes at a time is disconnected", async () 
   await once(server, "listening");
   const socket = connect({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" }).on("error", () => {});
   socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
-  const [, to]: [unknown, ServerResponse] = await once(server, "request");
+  const [, to] = (await once(server, "request")) as [unknown, ServerResponse];
   expect(to.write("x".repeat(50_000_000))).toBe(false);
   const reading = setInterval(() => socket.read(1), 5);
   await taken(to, 100);
