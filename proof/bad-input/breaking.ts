@@ -113,10 +113,12 @@ function breakForm({ path, keyword }: Rule, request: Request, form: Record<strin
   }
 }
 
-// The valid body has neither occurrences nor a snooze, because both depend on the case's evidence.
+// The valid body has neither occurrences nor a snooze, because both depend on the case's evidence. It has no flags either, because
+// the account may have been erased.
 const addedFor: Record<string, object> = {
   occurrence_ids: { occurrence_ids: ["an occurrence"] },
   snooze: { disposition: "FALSE_POSITIVE", snooze: { days: 1, scope: "account" } },
+  account: { account: { is_blocked: true, is_quarantined: true, is_fraudulent: true } },
 };
 
 function breakBody(rule: Rule, { request, body: valid }: { request: Request; body: unknown }, pool: Pool): Broken[] | string {

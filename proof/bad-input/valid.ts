@@ -86,7 +86,7 @@ function adapted(whole: unknown, world: World): unknown {
   // Resends all failed deliveries, because no event was ever sent.
   if ("event_id" in whole) return {};
   if ("score_2" in whole && "cases_per_day" in whole) return without(whole, "cases_per_day");
-  if ("status" in whole && "members" in whole) return without(whole, "members", "occurrence_ids", "snooze");
+  if ("status" in whole && "members" in whole) return without(whole, "members", "occurrence_ids", "snooze", "account");
   if ("rows" in whole) return { ...whole, rows: (whole.rows as object[]).map((row) => ({ ...row, min_score: 1, max_score: 5 })) };
   if ("labels" in whole) return { labels: (whole.labels as { order_id?: string }[]).map(withoutOrder) };
   if ("entries" in whole && Array.isArray(whole.entries)) {

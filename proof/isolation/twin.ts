@@ -167,6 +167,8 @@ export class Twin {
     if (closed.status !== 200 || closed.headers.has("idempotent-replayed") || !closed.text.includes(idOf("user-2")))
       throw new Error(`the key ${sharedKey} is not free for ${this.slug}: ${closed.status} ${closed.text}`);
     this.shared["case_id"] = idOf("user-1");
+    await this.#do("POST", `/cases/${idOf("user-1")}/notes`, { text: `A note about ${this.word}` }, `note-${this.word}`);
+    await this.#do("PUT", `/cases/${idOf("user-1")}/claim`);
     type Whole = { fraud_occurrences: Record<string, { prediction_id: string }> };
     const whole = await this.#do<Whole>("GET", `/cases/${idOf("user-1")}`);
     this.shared["prediction_id"] = Object.values(whole.fraud_occurrences)[0]?.prediction_id ?? "";

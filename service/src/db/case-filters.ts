@@ -55,7 +55,6 @@ type Filter<V> = {
 
 const unclaimed = "none";
 const ClaimedBy = Type.String({
-  minLength: 1,
   maxLength: 512,
   description: "Who has claimed the case: `me`, `none`, or a person or client as in `claimed_by`.",
 });
