@@ -51,6 +51,7 @@ const meaningful = new Set([
   "members",
   "occurrence_ids",
   "snooze",
+  "account",
   "occurred_at",
   "is_disabled",
   "url",

@@ -16,6 +16,9 @@ const silent = "neither a response nor a close";
 // Effects that continue after the response would hide the effects of other requests.
 const lasting = new Set(["createActivities", "createAssessment", "createBacktest", "cancelBacktest"]);
 
+// Reading a case as a file is logged, so a valid request changes the log.
+const logged = new Set(["createCaseFile"]);
+
 // Skip deletions, because later requests could not change what was deleted.
 function isLooseChange(id: string, method: string): boolean {
   return method !== "GET" && method !== "DELETE" && !lasting.has(id);
@@ -34,7 +37,7 @@ export async function sendMutated(context: Context, requests: number): Promise<v
 async function sendPowerless(context: Context, count: number): Promise<void> {
   const { client, ledger, world } = context;
   const kind = "bytes changed";
-  const corpus = [...corpusOf(context, world, world.readToken, () => true), ...serviceRequests(world.credentials)];
+  const corpus = [...corpusOf(context, world, world.readToken, (id) => !logged.has(id)), ...serviceRequests(world.credentials)];
   const before = await digestOf(client);
   await eachOf(mutants(context, corpus, count), atOnce, async (bytes) => void (await sendOne(context, kind, bytes)));
   const changed = changedTables(before, await digestOf(client));

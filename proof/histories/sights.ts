@@ -59,13 +59,26 @@ export function readList(items: ListItem[]): { seen: SeenCase[]; sights: Sight[]
   return { seen, sights };
 }
 
-type Account = { website_account_id: string; crm_account_id?: string; is_blocked: boolean; updated_at: string };
+type Account = {
+  website_account_id: string;
+  crm_account_id?: string;
+  is_blocked: boolean;
+  updated_at: string;
+  first_activity_at?: string;
+};
 
 export function readAccount(text: string): Sight[] {
   const { data } = JSON.parse(text) as { data: Account };
   const { website_account_id: id, crm_account_id: marker = null } = data;
+  // Activity sets the time of the first activity, which is not a change by a client.
+  const { first_activity_at: _firstActivityAt, ...rest } = data;
   return [
-    { register: registerOf.account(id), value: marker, facts: factsOfAccount(data, data.updated_at), hash: digest(text) },
+    {
+      register: registerOf.account(id),
+      value: marker,
+      facts: factsOfAccount(data, data.updated_at),
+      hash: digest(JSON.stringify(rest)),
+    },
     { register: registerOf.isBlocked(id), value: data.is_blocked },
   ];
 }

@@ -102,6 +102,7 @@ export async function tryFilters(pair: Pair, operation: Operation): Promise<void
     crm_account_id: `crm-${on.word}`,
     case_ids: on.own["case_id"] ?? "",
     claimed_by: on.clientId,
+    closed_by: on.clientId,
     types: "case.opened",
     activity_id: `fraud_report-of-${on.own["website_account_id"] ?? ""}`,
     order_id: `order-${on.word}`,

@@ -93,7 +93,7 @@ export const SearchResult = Type.Object(
 );
 export type SearchResult = Static<typeof SearchResult>;
 
-export const SearchText = Type.String({ minLength: 1, maxLength: idCharactersMax });
+export const SearchText = Type.String({ maxLength: idCharactersMax });
 
 // Texts from `from` on and before `until`, compared bytewise.
 export type TextRange = { from: string; until: string };
