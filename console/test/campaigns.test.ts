@@ -40,6 +40,8 @@ test("campaign: an attack is one row with its accounts; the case lists them, and
   await page.getByRole("radio", { name: /Confirmed fraud/ }).check();
   await page.getByRole("button", { name: "Close the case", exact: true }).last().click();
   await vi.waitFor(async () => expect(await tenant.list("status=OPEN")).toHaveLength(0), patience);
+  // The close has led on to the next case.
+  await visitor.goto(`/cases/${source?.case_id ?? ""}`);
   await accounts.getByRole("link", { name: "Closed case" }).click();
   await page.getByRole("link", { name: "Show the case of the attack" }).waitFor();
   expect(visitor.complaints).toEqual([]);
