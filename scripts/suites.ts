@@ -5,7 +5,7 @@ export const slowFiles = [
   "scripts/{browser,deploy}.test.ts",
   "client/test/package.test.ts",
   "console/test/{changes-waits,detection,developers,live,models,overview,score,screens,sign-in-issuer,webhooks}.test.ts",
-  "console/test/{account,addresses,campaigns,evidence,identity,ids,links,narrow,lists,model-settings,people,policy,quiet,search,session-ends,timeline}.test.ts",
+  "console/test/{account,addresses,campaigns,claims,evidence,identity,ids,links,narrow,lists,model-settings,notes,people,policy,quiet,search,session-ends,timeline}.test.ts",
   "service/test/{addresses,assess-guide,assessments-equal,cli-api,cli-waits,config-start,data-folder,order-pairs,people-start,start-stop,upgrade,walkthrough,tutorial,wire-waits}.test.ts",
   "service/test/{backup,backup-moment,backup-refusals,cli-database,cli-import-kill,cli-import-report}.test.ts",
   "service/test/{collector-limits,engine-side-by-side,scopes}.test.ts",
