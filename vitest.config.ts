@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { SlowestFiles } from "./scripts/slowest.ts";
+import { RunSummary } from "./scripts/run-summary.ts";
 import { slowFiles } from "./scripts/suites.ts";
 
 const files = [
@@ -24,7 +24,7 @@ export default defineConfig({
     isolate: false,
     sequence: { shuffle: true },
     retry: 0,
-    reporters: ["default", new SlowestFiles()],
+    reporters: ["default", new RunSummary()],
     // Node runs the sources directly, as for the service. Vitest does not transform them.
     experimental: { viteModuleRunner: false },
   },

@@ -62,7 +62,8 @@ export async function replay({ path, plan }: Load, to: URL, signal: AbortSignal)
     const aheadMs = each.atMs - Date.now();
     if (aheadMs > 1) await sleep(aheadMs);
     if (signal.aborted) break;
-    const connection = free.pop() ?? (await new Promise<Connection>((resolve) => waiting.push(resolve)));
+    // The one that was idle longest, because the service closes idle connections.
+    const connection = free.shift() ?? (await new Promise<Connection>((resolve) => waiting.push(resolve)));
     const bytes = Buffer.allocUnsafe(each.length);
     readSync(file, bytes, 0, each.length, each.offset);
     const exchange = async () => {

@@ -60,6 +60,19 @@ async function measureOpening(page: Page, url: string): Promise<number> {
   );
 }
 
+// From the click on a screen's link in the sidebar until its rows are painted, with everything loaded.
+async function measureReturn(page: Page): Promise<number> {
+  await page.getByRole("link", { name: "Overview" }).click();
+  await page.waitForSelector("text=Opened and closed");
+  await page.waitForTimeout(300);
+  return page.evaluate<number>(`new Promise((done) => {
+    const startMs = performance.now();
+    document.querySelector('nav a[href="/"]').click();
+    const look = () => requestAnimationFrame(document.querySelector('${firstRow}') ? () => done(performance.now() - startMs) : look);
+    look();
+  })`);
+}
+
 // In a new browser context that has only the session. The very first opening includes the service's own first requests.
 async function openAfresh(known: Page, url: string): Promise<number> {
   const browser = known.context().browser();
@@ -145,7 +158,7 @@ async function timed(call: Call, path: string): Promise<string> {
 const spread = (times: number[]) =>
   `${[0.5, 0.95, 1].map((share) => percentile(times, share).toFixed(0)).join(" / ")} ms of ${times.length}`;
 
-const told = (name: string, value: string) => process.stdout.write(`${name.padEnd(46)} ${value}\n`);
+const told = (name: string, value: string) => process.stdout.write(`${name.padEnd(54)} ${value}\n`);
 
 async function run(bench: Bench, browser: Browser): Promise<void> {
   const service = await startProcess(bench);
@@ -156,10 +169,13 @@ async function run(bench: Bench, browser: Browser): Promise<void> {
     while (first.length < freshOpenings) first.push(await openAfresh(page, service.url));
     const again: number[] = [];
     while (again.length < openings) again.push(await measureOpening(page, service.url));
+    const back: number[] = [];
+    while (back.length < openings) back.push(await measureReturn(page));
     const counts = await call<{ open: number }>("/cases/counts");
     told("open cases", String(counts.open));
     told("navigation to first rows, nothing cached", first.map((each) => `${each.toFixed(0)} ms`).join(", "));
     told("navigation to first rows, p50 / p95 / max", spread(again));
+    told("from another screen to first rows, p50 / p95 / max", spread(back));
     for (const keys of [["j"], ["x", "j"], ["k"]]) {
       const { painted, shown } = await measureKeys(page, keys);
       told(`key to paint, ${keys.join(" ")}, p50 / p95 / max`, spread(painted));
@@ -168,6 +184,10 @@ async function run(bench: Bench, browser: Browser): Promise<void> {
     await measureOpening(page, service.url);
     told("scrolling", await measureScrolling(page, call));
     told("key to paint, j, after scrolling", spread((await measureKeys(page, ["j"])).painted));
+    told("GET /cases, first page by risk, p50 / p95", await timed(call, "/cases?status=OPEN&sort=-overall_risk_score&limit=100"));
+    for (const text of ["c1", "chrome", "240.7", "no such thing"]) {
+      told(`GET /search, ${text}, p50 / p95`, await timed(call, `/search?q=${encodeURIComponent(text)}`));
+    }
     told("GET /cases/counts, p50 / p95", await timed(call, "/cases/counts"));
     told("GET /overview, p50 / p95", await timed(call, "/overview"));
   } finally {

@@ -5,7 +5,7 @@ import type { Opened } from "./detection-service.ts";
 type Listed = { case_id: string; website_account_id: string; case_version: number; primary_fraud_label: string };
 type Options = { method?: string; body?: object; headers?: Record<string, string> };
 
-const keptOpen = 40;
+const keptOpen = 24;
 // Flags the account of one in this many closed cases. Few, because the victim of a takeover is not flagged.
 const flaggedEvery = 6;
 const password = "correct horse battery staple";
@@ -23,6 +23,11 @@ const verdicts = [
 ] as const;
 
 const ownExpression = 'event.type == "login_succeeded" && account.device_is_new && device.accounts_24h >= 2';
+
+// The case that is shown whole.
+function chosenOf(cases: Listed[]): Listed | undefined {
+  return cases.find((each) => each.primary_fraud_label === "Account Takeover" && each.case_version > 1) ?? cases[0];
+}
 
 export class Desk {
   readonly #url: string;
@@ -56,16 +61,33 @@ export class Desk {
       state: "shadow",
     };
     await this.#call("/rules/own", { method: "PUT", body: rule });
+    await this.#claimAndNote();
   }
 
   async find(): Promise<{ caseId: string; accountId: string; backtestId: string }> {
     const { cases } = await this.#call<{ cases: Listed[] }>("/cases?status=OPEN&sort=-overall_risk_score&limit=100");
-    const chosen = cases.find((each) => each.primary_fraud_label === "Account Takeover" && each.case_version > 1) ?? cases[0];
+    const chosen = chosenOf(cases);
     if (!chosen) throw new Error("the simulation has left no open case");
     const body = { expression: ownExpression, label: "Account Takeover", about: "device" };
     const { backtest_id: backtestId } = await this.#call<{ backtest_id: string }>("/backtests", { body });
     await sleep(10_000);
     return { caseId: chosen.case_id, accountId: chosen.website_account_id, backtestId };
+  }
+
+  // Each person works on one of the open cases, and one has written a note.
+  async #claimAndNote(): Promise<void> {
+    const { cases } = await this.#call<{ cases: Listed[] }>("/cases?status=OPEN&sort=-overall_risk_score&limit=100");
+    const claimed = [6, 1, 4].flatMap((at) => cases[at] ?? []);
+    for (const [at, { case_id: id }] of claimed.entries())
+      await this.#call(`/cases/${id}/claim`, { method: "PUT", headers: this.#headersOf(at), body: {} });
+    const shown = chosenOf(cases);
+    const text = "The bank holds the transfer until 15:00. @grace@shop.example please call the owner.";
+    if (shown) await this.#call(`/cases/${shown.case_id}/notes`, { headers: this.#headersOf(1), body: { text } });
+  }
+
+  #headersOf(person: number): Record<string, string> {
+    const { cookie = "", csrf = "" } = this.#cookies[person] ?? {};
+    return { cookie, "x-csrf-token": csrf, "idempotency-key": crypto.randomUUID() };
   }
 
   async cookie(): Promise<{ name: string; value: string; url: string; httpOnly: boolean; sameSite: "Strict" }> {
@@ -76,9 +98,8 @@ export class Desk {
 
   async #close({ case_id: id, case_version, website_account_id: account }: Listed): Promise<void> {
     const verdict = verdicts[this.#turn % verdicts.length];
-    const person = this.#cookies[this.#turn++ % this.#cookies.length];
-    if (!person || !verdict) return;
-    const headers = { cookie: person.cookie, "x-csrf-token": person.csrf, "idempotency-key": crypto.randomUUID() };
+    const headers = this.#headersOf(this.#turn++ % this.#cookies.length);
+    if (!verdict) return;
     await this.#call(`/cases/${id}`, { method: "PUT", headers, body: { status: "CLOSED", case_version, ...verdict } });
     if (this.#turn % flaggedEvery > 0 || account === "UNKNOWN") return;
     const path = `/enduseraccounts/${encodeURIComponent(account)}`;

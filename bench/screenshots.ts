@@ -12,7 +12,7 @@ import { Desk } from "./screenshots-desk.ts";
 
 const [, , folder] = process.argv;
 const pictures = fileURLToPath(new URL("../docs/pictures/", import.meta.url));
-const users = 60;
+const users = 120;
 const onProgress = (line: string) => process.stderr.write(`\r${line} `);
 
 type Shot = { name: string; path: string; wait: string; act?: (page: Page) => Promise<void>; isFull?: boolean };

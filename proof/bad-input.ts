@@ -1,4 +1,5 @@
 import { storeModel } from "./isolation/model.ts";
+import { storeApproval } from "../service/test/stored-approval.ts";
 import { storeSnooze } from "../service/test/stored-snooze.ts";
 import { connectTo, type Environment } from "../service/test/launch.ts";
 import { send } from "../service/test/send.ts";
@@ -54,6 +55,7 @@ async function runOn(stand: Stand, { scale, random, progress }: Proof): Promise<
     const world = await buildWorld(port, tenant);
     world.ids["model_id"] = await storeModel(stand.database, tenant.tenant_id, 1);
     world.ids["snooze_id"] = await storeSnooze(stand.database, tenant.tenant_id, "account-1");
+    world.ids["approval_id"] = await storeApproval(stand.database, tenant.tenant_id, "a text");
     return world;
   };
   const [world, spare, loose] = await Promise.all([build(), build(), build()]);

@@ -3,6 +3,7 @@ import type { Operation } from "../service/src/api/operation.ts";
 import { operations } from "../service/src/api/operations.ts";
 import { isThere, tryFilters, tryForeignIds, tryForeignPath, tryOwn, type Pair } from "./isolation/attempts.ts";
 import { tryFeeds } from "./isolation/feeds.ts";
+import { tryForeignViews } from "./isolation/foreign-views.ts";
 import { changesOf, rowsOf } from "./isolation/rows.ts";
 import { trySystem } from "./isolation/system.ts";
 import { Tally } from "./isolation/tally.ts";
@@ -41,6 +42,7 @@ async function tryMode(stand: Stand, mode: Mode, proof: Proof): Promise<{ tally:
   const pair = { by, on, tally };
   const before = await rowsOf(stand.database, on.tenantId);
   const system = await trySystem(pair);
+  await tryForeignViews(pair);
   await tryAll(pair, proof);
   const after = await rowsOf(stand.database, on.tenantId);
   for (const change of changesOf(before, after)) tally.fault(`the other tenant was changed: ${change}`);

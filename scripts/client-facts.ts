@@ -8,8 +8,11 @@ import { labels } from "../service/src/domain/finding.ts";
 import { listKinds, listTypeFacts, listTypes } from "../service/src/domain/list.ts";
 import { stabilityMax } from "../service/src/domain/model.ts";
 import { noteCharactersMax } from "../service/src/domain/note.ts";
+import { notifiedViewsMax } from "../service/src/domain/notification.ts";
 import { roles } from "../service/src/domain/role.ts";
 import { ruleStates } from "../service/src/domain/rule.ts";
+import { viewNameCharactersMax } from "../service/src/domain/view.ts";
+import { chatTypes } from "../service/src/domain/webhook.ts";
 
 export function factsSource(): string {
   const webhookTypes = wordsOf("webhook");
@@ -25,6 +28,9 @@ export function factsSource(): string {
     unknownAccount,
     reasonCharactersMax,
     noteCharactersMax,
+    viewNameCharactersMax,
+    notifiedViewsMax,
+    chatTypes,
     defaultReasons,
     eventTypes,
     webhookTypes,

@@ -5,8 +5,8 @@ import type { Schema } from "../service/src/api/http/validate.ts";
 import { scopes } from "../service/src/domain/scope.ts";
 import { factsSource } from "./client-facts.ts";
 
-// A stream is not a call with one response. The client has a separate method for it.
-const operations = all.filter((operation) => operation.isStream !== true);
+// A stream is not a call with one response. The client has a separate method for it. Directories have SCIM clients of their own.
+const operations = all.filter((operation) => operation.isStream !== true && operation.isScim !== true);
 
 // Each of their items is stored once, however often it is sent.
 const repeatable = new Set([
@@ -30,7 +30,13 @@ export function clientSources(): Record<string, string> {
   return {
     "operations.ts": operationsText,
     "types.ts": typesSource(named),
-    "methods.ts": methodsSource(),
+    "routes.ts": routesSource(),
+    "case-methods.ts": methodsSource("CaseMethods", null, operations.filter(isOfCases)),
+    "methods.ts": methodsSource(
+      "OperationMethods",
+      "CaseMethods",
+      operations.filter((each) => !isOfCases(each)),
+    ),
     "facts.ts": factsSource(),
   };
 }
@@ -42,6 +48,17 @@ function operationsSource(named: Map<string, string>): string {
   const entries = operations.map((operation) => `  ${operation.id}: ${signature(operation, named)};`);
   const words = new Set(entries.join(" ").match(/\w+/g));
   const used = [...named.keys()].filter((name) => words.has(name));
+  return `${banner}
+import type { ${used.join(", ")} } from "./types.ts";
+
+export type Operations = {
+${entries.join("\n")}
+};
+`;
+}
+
+// How each operation is called.
+function routesSource(): string {
   const table = operations.map(({ id, method, path, ...rest }) => {
     const isRepeatable = method === "GET" || method === "PUT" || rest.wantsKey === true || repeatable.has(id);
     const items = itemsOf(rest.success.schema);
@@ -49,11 +66,6 @@ function operationsSource(named: Map<string, string>): string {
     return `  ${id}: { method: ${JSON.stringify(method)}, path: ${JSON.stringify(path)}, ${flags} },`;
   });
   return `${banner}
-import type { ${used.join(", ")} } from "./types.ts";
-
-export type Operations = {
-${entries.join("\n")}
-};
 
 // \`isRepeatable\`: sending the request twice has the same effect as sending it once, so it may be retried. \`items\`: the member
 // that holds the entries of a list.
@@ -70,16 +82,30 @@ export type Scope = ${union(scopes)};
 
 export type ProblemType = ${union(Object.keys(problems))};
 
-${[...named].map(([name, text]) => `export type ${name} = ${text};\n`).join("\n")}`;
+${[...named].map(([name, text]) => `export type ${name} = ${text};\n`).join("")}`;
 }
 
-function methodsSource(): string {
-  return `${banner}
-import type { Answer, Body, CallOptions, Input, OperationId, Query } from "./call.ts";
+const isOfCases = ({ tag }: Operation) => tag === "Cases";
 
-export abstract class OperationMethods {
+// Two classes, so that no file is too long to read.
+function methodsSource(name: string, base: string | null, own: Operation[]): string {
+  const text = own.map(methodText).join("\n");
+  const all = ["Answer", "Body", "CallOptions", "Query"].filter((type) => text.includes(type));
+  if (base !== null)
+    return `${banner}
+import type { ${all.join(", ")} } from "./call.ts";
+import { ${base} } from "./case-methods.ts";
+
+export abstract class ${name} extends ${base} {
+${text}
+}
+`;
+  return `${banner}
+import type { ${[...all, "Input", "OperationId"].toSorted().join(", ")} } from "./call.ts";
+
+export abstract class ${name} {
   abstract call<Id extends OperationId>(id: Id, input: Input<Id>): Answer<Id>;
-${operations.map(methodText).join("\n")}
+${text}
 }
 `;
 }

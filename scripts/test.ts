@@ -1,6 +1,7 @@
 // Runs the checks and the fast tests, or the slow tests with --slow. After a failure, nothing else starts.
 import { spawn } from "node:child_process";
 import { NoBrowser, ensureChromium } from "./browser.ts";
+import { NoMailServer, ensureMailServer } from "./mail-server.ts";
 import type { Suite } from "./suites.ts";
 
 type Step = { name: string; file: string; args: string[] };
@@ -49,8 +50,9 @@ async function runChecks(): Promise<boolean> {
 
 try {
   ensureChromium();
+  if (isSlow) ensureMailServer();
 } catch (error) {
-  if (!(error instanceof NoBrowser)) throw error;
+  if (!(error instanceof NoBrowser || error instanceof NoMailServer)) throw error;
   console.error(`casehound: ${error.message}`);
   process.exit(2);
 }

@@ -1,9 +1,9 @@
 // The lists that are measured: each filter, some combinations, each in every order, from the top and from the middle.
 import { CursorSeal } from "../../service/src/api/http/cursor.ts";
 import { canonicalJson } from "../../service/src/api/http/json.ts";
-import { caseSorts, type CaseFilter, type CasePosition, type CaseSort } from "../../service/src/db/case-filters.ts";
+import { wholeSorts, type CaseFilter, type CasePosition, type CaseSort } from "../../service/src/db/case-filters.ts";
 import { listCases } from "../../service/src/db/lists.ts";
-import { findOrMakeSecret } from "../../service/src/db/settings.ts";
+import { findOrMakeKeys } from "../../service/src/db/settings.ts";
 import type { Queryable, Row } from "../../service/src/db/postgres/database.ts";
 import type { Statement } from "../../service/src/db/postgres/sql.ts";
 import { uuidV7Floor } from "../../service/src/domain/uuid.ts";
@@ -11,7 +11,7 @@ import type { Store } from "./store.ts";
 
 const yearMs = 365 * 86_400_000;
 const pageRows = 50;
-export const sorts = caseSorts;
+export const sorts = wholeSorts;
 
 // The deep page begins `middle` of a year ago, or at this `score` if the list is sorted by score.
 export type ListShape = { name: string; filter: CaseFilter; middle: number; score: number };
@@ -66,7 +66,7 @@ export async function listPath(store: Store, { shape, sort, depth }: Asked): Pro
   if (after !== undefined) query.set("created_after", new Date(after).toISOString());
   if (before !== undefined) query.set("created_before", new Date(before).toISOString());
   if (depth === "deep") {
-    const key = await findOrMakeSecret(store.database, "cursors", Buffer.alloc(0));
+    const { cursors: key } = await findOrMakeKeys(store.database);
     const signature = `${tenant.tenant_id} listCases ${canonicalJson({ ...shape.filter, sort })}`;
     query.set("cursor", new CursorSeal(key).seal(positionOf(shape, store), signature));
   }

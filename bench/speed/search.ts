@@ -1,4 +1,5 @@
-// How long a search takes in a large store, and how fast a list can be exported as CSV.
+// How long a search, the counts of saved views and the figures of a month take in a large store, and how fast a list can be exported
+// as CSV.
 import { cpuSeconds, memoryMb, percentile } from "../machine.ts";
 import type { Context, Findings, Part } from "./part.ts";
 import { openStore, startOn, type Store, type StoreService } from "./store.ts";
@@ -16,14 +17,15 @@ async function run(context: Context): Promise<Findings> {
   const service = await startOn(context.bench, store);
   try {
     const searches = await measureSearches(context, store, service);
+    const reads = await measureReads(context, service);
     const exports = await measureExports(context, service);
-    return report(store, searches, exports);
+    return report(store, searches, reads, exports);
   } finally {
     await service.stop();
   }
 }
 
-// Reasons, e-mail addresses, devices, addresses and payees, which the store's cases do not have. The indexes are built afterwards,
+// Reasons, notes, e-mail addresses, devices, addresses and payees, which the store's cases do not have. The indexes are built afterwards,
 // as they would be by the migration of a store that is already large.
 async function nameThings({ database, cases, tenants }: Store): Promise<void> {
   const client = await database.connect();
@@ -40,12 +42,23 @@ async function nameThings({ database, cases, tenants }: Store): Promise<void> {
      from generate_series(1, $2::int) as n
      cross join unnest(array['account-email', 'account-device', 'account-payee', 'account-ip']) as k (kind)
      on conflict do nothing`,
-    `update cases set reasons = 'The customer was called, and confirmed order ' || substr(md5(case_id::text), 1, 8) || '.'
+    `update cases
+     set reasons = 'The customer was called, and confirmed order ' || substr(md5(case_id::text), 1, 8) || '.',
+       closed_at = touched_at,
+       closer = 'person-' || abs(hashtext(case_id::text)) % 20,
+       disposition = (array['CONFIRMED_FRAUD', 'FALSE_POSITIVE'])[1 + abs(hashtext(case_id::text)) % 2],
+       judged = 'new_device login.ratio model.payment rule_' || abs(hashtext(case_id::text)) % 15
      where tenant_id = $1::uuid and status = 'CLOSED' and $2::int > 0`,
+    `insert into case_notes (tenant_id, case_id, note_id, text, mentions, created_at, created_by, case_version)
+     select $1::uuid, case_id, case_id, 'Asked the bank about transfer ' || substr(md5(case_id::text), 9, 8) || '.', '{}', created_at, 'bench', 2
+     from cases
+     where tenant_id = $1::uuid
+     limit $2::int
+     on conflict do nothing`,
   ];
   try {
     for (const text of texts) await client.query(text, [tenant, Math.min(accounts, 1_000_000)]);
-    for (const table of ["links", "cases", "accounts"]) await client.query(`vacuum (analyze) ${table}`);
+    for (const table of ["links", "cases", "accounts", "case_notes"]) await client.query(`vacuum (analyze) ${table}`);
   } finally {
     await client.end();
   }
@@ -74,6 +87,8 @@ async function measureSearches(context: Context, { cases }: Store, service: Stor
     ["word of every reason", () => "customer"],
     ["phrase of a reason", () => "customer was called"],
     ["word of one reason", (round) => hex(round)],
+    ["word of every note", () => "transfer"],
+    ["phrase of a note", (round) => `about transfer ${hex(round).slice(0, 4)}`],
   ];
   const found: Searched[] = [];
   for (const [name, textOf] of kinds) {
@@ -89,12 +104,54 @@ async function measureSearches(context: Context, { cases }: Store, service: Stor
   return found;
 }
 
-async function ask({ url, tokens }: StoreService, text: string): Promise<void> {
-  const response = await fetch(`${url}/v2/bench-0/search?q=${encodeURIComponent(text)}`, {
-    headers: { authorization: `Bearer ${tokens[0]}` },
+function ask(service: StoreService, text: string): Promise<void> {
+  return call(service, `/search?q=${encodeURIComponent(text)}`);
+}
+
+async function call({ url, tokens }: StoreService, path: string, body?: unknown): Promise<void> {
+  const response = await fetch(`${url}/v2/bench-0${path}`, {
+    headers: { authorization: `Bearer ${tokens[0]}`, "content-type": "application/json" },
+    ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
   });
-  const body = await response.text();
-  if (response.status !== 200) throw new Error(`search: ${response.status} ${body}`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
+}
+
+const viewFilters = [
+  {},
+  { status: "OPEN" },
+  { status: "OPEN", min_score: 4, label: "Bot" },
+  { status: "CLOSED", updated_within_hours: 24 },
+  { claimed_by: "none", status: "OPEN" },
+  { new_evidence: true },
+  { user_is_blocked: true, label: "Synthetic" },
+  { disposition: "FALSE_POSITIVE" },
+  { website_account_id: "UNKNOWN" },
+  { created_before: "2020-01-01T00:00:00Z" },
+];
+
+// The counts of ten views, and each of the figures over 30 days.
+async function measureReads(context: Context, service: StoreService): Promise<Searched[]> {
+  const { rounds } = effort[context.scale];
+  for (const [at, filter] of viewFilters.entries()) await call(service, "/views", { name: `View ${at}`, filter });
+  const kinds: [string, string][] = [
+    [`counts of ${viewFilters.length} views`, "/views/counts"],
+    ["closes by person, 30 days", "/figures/people"],
+    ["closes by person and day, 30 days", "/figures/days"],
+    ["precision, 30 days", "/figures/precision"],
+    ["money, 30 days", "/figures/money"],
+  ];
+  const found: Searched[] = [];
+  for (const [name, path] of kinds) {
+    const ms: number[] = [];
+    for (let round = 0; round <= Math.min(rounds, 10); round++) {
+      const startMs = performance.now();
+      await call(service, path);
+      if (round > 0) ms.push(performance.now() - startMs);
+    }
+    found.push({ name, ms });
+  }
+  return found;
 }
 
 type Exported = { name: string; rows: number; seconds: number; grownMb: number; cpu: number };
@@ -133,7 +190,7 @@ async function read({ url, tokens, pid }: StoreService, path: string, rows: numb
   return { rows: seen, mostMb };
 }
 
-function report({ cases }: Store, searches: Searched[], exports: Exported[]): Findings {
+function report({ cases }: Store, searches: Searched[], reads: Searched[], exports: Exported[]): Findings {
   const p95 = (each: Searched) => percentile(each.ms, 0.95);
   const slowest = searches.toSorted((a, b) => p95(b) - p95(a))[0];
   const slowestExport = exports.toSorted((a, b) => a.rows / a.seconds - b.rows / b.seconds)[0];
@@ -160,6 +217,12 @@ function report({ cases }: Store, searches: Searched[], exports: Exported[]): Fi
         note: "One connection, warm cache. Each search is for another text.",
         columns: ["text", "p50", "p95", "most"],
         rows: searches.map((each) => [each.name, ...[0.5, 0.95, 1].map((share) => percentile(each.ms, share).toFixed(1))]),
+      },
+      {
+        title: `Saved views and figures at ${size} cases, ms`,
+        note: "One connection, warm cache. The figures read the closes of the last 30 days of a year.",
+        columns: ["request", "p50", "p95", "most"],
+        rows: reads.map((each) => [each.name, ...[0.5, 0.95, 1].map((share) => percentile(each.ms, share).toFixed(1))]),
       },
       {
         title: `CSV exports at ${size} cases`,

@@ -1,4 +1,5 @@
-import type { Operations, operations } from "./operations.ts";
+import type { Operations } from "./operations.ts";
+import type { operations } from "./routes.ts";
 
 export type OperationId = keyof Operations;
 export type Body<Id extends OperationId> = Operations[Id]["body"];

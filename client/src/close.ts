@@ -2,8 +2,8 @@ import type { CallOptions } from "./call.ts";
 import type { Case, CaseChange } from "./types.ts";
 import { ProblemError } from "./problem.ts";
 
-// The outcome to close the case with, or null to leave it open.
-export type Closing = Pick<CaseChange, "reason" | "disposition">;
+// What to close the case with, or null to leave it open.
+export type Closing = Omit<CaseChange, "status" | "case_version">;
 export type Decide = (fresh: Case) => Closing | null | Promise<Closing | null>;
 
 // `closed` means closed by this call. `case` is the case as last read.

@@ -1,54 +1,54 @@
 // Generated from the service's table of operations by `npm run generate`. Do not edit.
-import type { Answer, Body, CallOptions, Input, OperationId, Query } from "./call.ts";
+import type { Answer, Body, CallOptions, Query } from "./call.ts";
+import { CaseMethods } from "./case-methods.ts";
 
-export abstract class OperationMethods {
-  abstract call<Id extends OperationId>(id: Id, input: Input<Id>): Answer<Id>;
-  /** List cases. GET /cases, scope read:cases. */
-  listCases(query: Query<"listCases"> = {}, options: CallOptions = {}): Answer<"listCases"> { return this.call("listCases", { query, ...options }); }
-  /** Read a case. GET /cases/{case_id}, scope read:case. */
-  getCase(case_id: string, options: CallOptions = {}): Answer<"getCase"> { return this.call("getCase", { params: { case_id }, ...options }); }
-  /** List the accounts of an attack. GET /cases/{case_id}/members, scope read:case. */
-  listCaseMembers(case_id: string, query: Query<"listCaseMembers"> = {}, options: CallOptions = {}): Answer<"listCaseMembers"> { return this.call("listCaseMembers", { params: { case_id }, query, ...options }); }
-  /** Close or reopen a case. PUT /cases/{case_id}, scope update:case. */
-  updateCase(case_id: string, body: Body<"updateCase">, options: CallOptions = {}): Answer<"updateCase"> { return this.call("updateCase", { params: { case_id }, body, ...options }); }
-  /** Close many cases. POST /cases/close, scope update:case. */
-  closeCases(body: Body<"closeCases">, options: CallOptions = {}): Answer<"closeCases"> { return this.call("closeCases", { body, ...options }); }
-  /** Read who works on a case. GET /cases/{case_id}/claim, scope read:case. */
-  getCaseClaim(case_id: string, options: CallOptions = {}): Answer<"getCaseClaim"> { return this.call("getCaseClaim", { params: { case_id }, ...options }); }
-  /** Claim a case. PUT /cases/{case_id}/claim, scope update:case. */
-  claimCase(case_id: string, body: Body<"claimCase">, options: CallOptions = {}): Answer<"claimCase"> { return this.call("claimCase", { params: { case_id }, body, ...options }); }
-  /** Release a case. DELETE /cases/{case_id}/claim, scope update:case. */
-  releaseCase(case_id: string, options: CallOptions = {}): Answer<"releaseCase"> { return this.call("releaseCase", { params: { case_id }, ...options }); }
-  /** List the notes of a case. GET /cases/{case_id}/notes, scope read:case. */
-  listCaseNotes(case_id: string, query: Query<"listCaseNotes"> = {}, options: CallOptions = {}): Answer<"listCaseNotes"> { return this.call("listCaseNotes", { params: { case_id }, query, ...options }); }
-  /** Add a note to a case. POST /cases/{case_id}/notes, scope update:case. */
-  addCaseNote(case_id: string, body: Body<"addCaseNote">, options: CallOptions = {}): Answer<"addCaseNote"> { return this.call("addCaseNote", { params: { case_id }, body, ...options }); }
-  /** Save a case as one file. POST /cases/{case_id}/file, scope read:case. */
-  createCaseFile(case_id: string, options: CallOptions = {}): Answer<"createCaseFile"> { return this.call("createCaseFile", { params: { case_id }, ...options }); }
-  /** List snoozes. GET /snoozes, scope read:cases. */
-  listSnoozes(query: Query<"listSnoozes"> = {}, options: CallOptions = {}): Answer<"listSnoozes"> { return this.call("listSnoozes", { query, ...options }); }
-  /** End a snooze. DELETE /snoozes/{snooze_id}, scope update:case. */
-  endSnooze(snooze_id: string, options: CallOptions = {}): Answer<"endSnooze"> { return this.call("endSnooze", { params: { snooze_id }, ...options }); }
+export abstract class OperationMethods extends CaseMethods {
+  /** List approval requests. GET /approvals, scope read:case. */
+  listApprovals(query: Query<"listApprovals"> = {}, options: CallOptions = {}): Answer<"listApprovals"> { return this.call("listApprovals", { query, ...options }); }
+  /** Check whether a change needs a second person. POST /approvals/check, scope update:case. */
+  checkApproval(body: Body<"checkApproval">, options: CallOptions = {}): Answer<"checkApproval"> { return this.call("checkApproval", { body, ...options }); }
+  /** Request approval of a close. POST /approvals, scope update:case. */
+  requestApproval(body: Body<"requestApproval">, options: CallOptions = {}): Answer<"requestApproval"> { return this.call("requestApproval", { body, ...options }); }
+  /** Read an approval request. GET /approvals/{approval_id}, scope read:case. */
+  getApproval(approval_id: string, options: CallOptions = {}): Answer<"getApproval"> { return this.call("getApproval", { params: { approval_id }, ...options }); }
+  /** Approve, reject or withdraw an approval request. PUT /approvals/{approval_id}, scope update:case. */
+  decideApproval(approval_id: string, body: Body<"decideApproval">, options: CallOptions = {}): Answer<"decideApproval"> { return this.call("decideApproval", { params: { approval_id }, body, ...options }); }
+  /** Read which changes need a second person. GET /approval-settings, scope read:case. */
+  getApprovalSettings(options: CallOptions = {}): Answer<"getApprovalSettings"> { return this.call("getApprovalSettings", { ...options }); }
+  /** Set which changes need a second person. PUT /approval-settings, scope update:tenant. */
+  updateApprovalSettings(body: Body<"updateApprovalSettings">, options: CallOptions = {}): Answer<"updateApprovalSettings"> { return this.call("updateApprovalSettings", { body, ...options }); }
+  /** Read the caller's notification settings. GET /notifications, scope read:case. */
+  getNotifications(options: CallOptions = {}): Answer<"getNotifications"> { return this.call("getNotifications", { ...options }); }
+  /** Change the caller's notification settings. PUT /notifications, scope read:case. */
+  updateNotifications(body: Body<"updateNotifications">, options: CallOptions = {}): Answer<"updateNotifications"> { return this.call("updateNotifications", { body, ...options }); }
+  /** Send a test e-mail to the caller. POST /notifications/test, scope read:case. */
+  testNotifications(options: CallOptions = {}): Answer<"testNotifications"> { return this.call("testNotifications", { ...options }); }
+  /** List the e-mails to the tenant's people. GET /notifications/mails, scope manage:users. */
+  listNotificationMails(query: Query<"listNotificationMails"> = {}, options: CallOptions = {}): Answer<"listNotificationMails"> { return this.call("listNotificationMails", { query, ...options }); }
   /** Find accounts, cases, devices, addresses, payees and orders. GET /search, scope read:cases and read:enduseraccounts. */
   search(query: Query<"search"> = {}, options: CallOptions = {}): Answer<"search"> { return this.call("search", { query, ...options }); }
+  /** List saved views. GET /views, scope read:cases. */
+  listViews(options: CallOptions = {}): Answer<"listViews"> { return this.call("listViews", { ...options }); }
+  /** Save a view. POST /views, scope update:views. */
+  createView(body: Body<"createView">, options: CallOptions = {}): Answer<"createView"> { return this.call("createView", { body, ...options }); }
+  /** Count the cases of saved views. GET /views/counts, scope read:cases. */
+  getViewCounts(options: CallOptions = {}): Answer<"getViewCounts"> { return this.call("getViewCounts", { ...options }); }
+  /** Change or move a view. PUT /views/{view_id}, scope update:views. */
+  updateView(view_id: string, body: Body<"updateView">, options: CallOptions = {}): Answer<"updateView"> { return this.call("updateView", { params: { view_id }, body, ...options }); }
+  /** Delete a view. DELETE /views/{view_id}, scope update:views. */
+  deleteView(view_id: string, options: CallOptions = {}): Answer<"deleteView"> { return this.call("deleteView", { params: { view_id }, ...options }); }
   /** Read the feed of changes. GET /events, scope read:events. */
   listEvents(query: Query<"listEvents"> = {}, options: CallOptions = {}): Answer<"listEvents"> { return this.call("listEvents", { query, ...options }); }
-  /** Read a case's audit trail. GET /cases/{case_id}/events, scope read:case. */
-  listCaseEvents(case_id: string, query: Query<"listCaseEvents"> = {}, options: CallOptions = {}): Answer<"listCaseEvents"> { return this.call("listCaseEvents", { params: { case_id }, query, ...options }); }
   /** Read an account's history. GET /enduseraccounts/{website_account_id}/events, scope read:enduseraccount. */
   listEndUserAccountEvents(website_account_id: string, query: Query<"listEndUserAccountEvents"> = {}, options: CallOptions = {}): Answer<"listEndUserAccountEvents"> { return this.call("listEndUserAccountEvents", { params: { website_account_id }, query, ...options }); }
   /** Read a session. GET /sessions/{session_id}, scope read:case. */
   getSession(session_id: string, options: CallOptions = {}): Answer<"getSession"> { return this.call("getSession", { params: { session_id }, ...options }); }
   /** List a session's events. GET /sessions/{session_id}/activities, scope read:case. */
   listSessionActivities(session_id: string, query: Query<"listSessionActivities"> = {}, options: CallOptions = {}): Answer<"listSessionActivities"> { return this.call("listSessionActivities", { params: { session_id }, query, ...options }); }
-  /** List the sessions that a case's occurrences belong to. GET /cases/{case_id}/sessions, scope read:case. */
-  listCaseSessions(case_id: string, query: Query<"listCaseSessions"> = {}, options: CallOptions = {}): Answer<"listCaseSessions"> { return this.call("listCaseSessions", { params: { case_id }, query, ...options }); }
   /** List an account's sessions. GET /enduseraccounts/{website_account_id}/sessions, scope read:enduseraccount. */
   listEndUserAccountSessions(website_account_id: string, query: Query<"listEndUserAccountSessions"> = {}, options: CallOptions = {}): Answer<"listEndUserAccountSessions"> { return this.call("listEndUserAccountSessions", { params: { website_account_id }, query, ...options }); }
   /** List the latest activity. GET /activities, scope read:enduseraccounts. */
   listActivities(query: Query<"listActivities"> = {}, options: CallOptions = {}): Answer<"listActivities"> { return this.call("listActivities", { query, ...options }); }
-  /** List the activity around a case's occurrences. GET /cases/{case_id}/activities, scope read:case. */
-  listCaseActivities(case_id: string, query: Query<"listCaseActivities"> = {}, options: CallOptions = {}): Answer<"listCaseActivities"> { return this.call("listCaseActivities", { params: { case_id }, query, ...options }); }
   /** List an account's activity. GET /enduseraccounts/{website_account_id}/activities, scope read:enduseraccount. */
   listEndUserAccountActivities(website_account_id: string, query: Query<"listEndUserAccountActivities"> = {}, options: CallOptions = {}): Answer<"listEndUserAccountActivities"> { return this.call("listEndUserAccountActivities", { params: { website_account_id }, query, ...options }); }
   /** List an account's devices and addresses. GET /enduseraccounts/{website_account_id}/links, scope read:enduseraccount. */
@@ -59,12 +59,14 @@ export abstract class OperationMethods {
   listAddressAccounts(ip: string, query: Query<"listAddressAccounts"> = {}, options: CallOptions = {}): Answer<"listAddressAccounts"> { return this.call("listAddressAccounts", { params: { ip }, query, ...options }); }
   /** Read what accounts share. GET /links, scope read:enduseraccounts. */
   getLinks(query: Query<"getLinks"> = {}, options: CallOptions = {}): Answer<"getLinks"> { return this.call("getLinks", { query, ...options }); }
-  /** Read the details that a queue shows with its cases. GET /cases/digests, scope read:cases. */
-  listCaseDigests(query: Query<"listCaseDigests"> = {}, options: CallOptions = {}): Answer<"listCaseDigests"> { return this.call("listCaseDigests", { query, ...options }); }
-  /** Count open cases. GET /cases/counts, scope read:cases. */
-  getCaseCounts(options: CallOptions = {}): Answer<"getCaseCounts"> { return this.call("getCaseCounts", { ...options }); }
-  /** Read figures on the work on cases. GET /overview, scope read:metrics. */
-  getOverview(query: Query<"getOverview"> = {}, options: CallOptions = {}): Answer<"getOverview"> { return this.call("getOverview", { query, ...options }); }
+  /** List what each person closed on each day. GET /figures/days, scope read:figures. */
+  listPersonDays(query: Query<"listPersonDays"> = {}, options: CallOptions = {}): Answer<"listPersonDays"> { return this.call("listPersonDays", { query, ...options }); }
+  /** List what each person closed in the period. GET /figures/people, scope read:figures. */
+  listPersonFigures(query: Query<"listPersonFigures"> = {}, options: CallOptions = {}): Answer<"listPersonFigures"> { return this.call("listPersonFigures", { query, ...options }); }
+  /** List the precision of rules and models. GET /figures/precision, scope read:figures. */
+  listPrecision(query: Query<"listPrecision"> = {}, options: CallOptions = {}): Answer<"listPrecision"> { return this.call("listPrecision", { query, ...options }); }
+  /** List the money in confirmed cases. GET /figures/money, scope read:figures. */
+  listMoney(query: Query<"listMoney"> = {}, options: CallOptions = {}): Answer<"listMoney"> { return this.call("listMoney", { query, ...options }); }
   /** List end-user accounts. GET /enduseraccounts, scope read:enduseraccounts. */
   listEndUserAccounts(query: Query<"listEndUserAccounts"> = {}, options: CallOptions = {}): Answer<"listEndUserAccounts"> { return this.call("listEndUserAccounts", { query, ...options }); }
   /** Create an end-user account. POST /enduseraccounts, scope create:enduseraccount. */
@@ -103,7 +105,7 @@ export abstract class OperationMethods {
   exportList(list_name: string, query: Query<"exportList"> = {}, options: CallOptions = {}): Answer<"exportList"> { return this.call("exportList", { params: { list_name }, query, ...options }); }
   /** Add entries from CSV. POST /lists/{list_name}/csv, scope update:lists. */
   importList(list_name: string, body: Body<"importList">, options: CallOptions = {}): Answer<"importList"> { return this.call("importList", { params: { list_name }, body, ...options }); }
-  /** See what values would have hit. POST /lists/{list_name}/preview, scope read:lists. */
+  /** See what values would have hit. POST /lists/{list_name}/preview, scope read:lists and read:enduseraccounts. */
   previewListValues(list_name: string, body: Body<"previewListValues">, options: CallOptions = {}): Answer<"previewListValues"> { return this.call("previewListValues", { params: { list_name }, body, ...options }); }
   /** List the lists. GET /lists, scope read:lists. */
   listLists(options: CallOptions = {}): Answer<"listLists"> { return this.call("listLists", { ...options }); }
@@ -177,6 +179,10 @@ export abstract class OperationMethods {
   updateTenant(body: Body<"updateTenant">, options: CallOptions = {}): Answer<"updateTenant"> { return this.call("updateTenant", { body, ...options }); }
   /** Rotate the client secret. POST /tenants/rotate-auth-secret, scope update:tenant_auth_secret. */
   rotateAuthSecret(body: Body<"rotateAuthSecret">, options: CallOptions = {}): Answer<"rotateAuthSecret"> { return this.call("rotateAuthSecret", { body, ...options }); }
+  /** Read the due times. GET /due-times, scope read:tenant. */
+  getDueTimes(options: CallOptions = {}): Answer<"getDueTimes"> { return this.call("getDueTimes", { ...options }); }
+  /** Change the due times. PUT /due-times, scope update:tenant. */
+  updateDueTimes(body: Body<"updateDueTimes">, options: CallOptions = {}): Answer<"updateDueTimes"> { return this.call("updateDueTimes", { body, ...options }); }
   /** Read the settings of signed identity. GET /tenants/identity, scope read:tenant. */
   getIdentity(options: CallOptions = {}): Answer<"getIdentity"> { return this.call("getIdentity", { ...options }); }
   /** Create a secret for signing identity tokens. POST /tenants/identity/secrets, scope update:tenant_auth_secret. */
@@ -203,6 +209,34 @@ export abstract class OperationMethods {
   createUserLink(user_id: string, options: CallOptions = {}): Answer<"createUserLink"> { return this.call("createUserLink", { params: { user_id }, ...options }); }
   /** Sign a person out everywhere. DELETE /users/{user_id}/sessions, scope manage:users. */
   endUserSessions(user_id: string, options: CallOptions = {}): Answer<"endUserSessions"> { return this.call("endUserSessions", { params: { user_id }, ...options }); }
+  /** Reset a person's second factor. DELETE /users/{user_id}/second-factor, scope manage:users. */
+  resetSecondFactor(user_id: string, options: CallOptions = {}): Answer<"resetSecondFactor"> { return this.call("resetSecondFactor", { params: { user_id }, ...options }); }
+  /** List the roles that people can have. GET /roles, scope read:users. */
+  listRoles(options: CallOptions = {}): Answer<"listRoles"> { return this.call("listRoles", { ...options }); }
+  /** Create a role from scopes. POST /roles, scope manage:users. */
+  createRole(body: Body<"createRole">, options: CallOptions = {}): Answer<"createRole"> { return this.call("createRole", { body, ...options }); }
+  /** Change a role of the tenant. PUT /roles/{role_name}, scope manage:users. */
+  updateRole(role_name: string, body: Body<"updateRole">, options: CallOptions = {}): Answer<"updateRole"> { return this.call("updateRole", { params: { role_name }, body, ...options }); }
+  /** Delete a role of the tenant. DELETE /roles/{role_name}, scope manage:users. */
+  deleteRole(role_name: string, options: CallOptions = {}): Answer<"deleteRole"> { return this.call("deleteRole", { params: { role_name }, ...options }); }
+  /** List the issuers that people sign in with. GET /issuers, scope read:users. */
+  listSignInIssuers(options: CallOptions = {}): Answer<"listSignInIssuers"> { return this.call("listSignInIssuers", { ...options }); }
+  /** Add an issuer. POST /issuers, scope manage:users. */
+  createSignInIssuer(body: Body<"createSignInIssuer">, options: CallOptions = {}): Answer<"createSignInIssuer"> { return this.call("createSignInIssuer", { body, ...options }); }
+  /** Change an issuer. PUT /issuers/{issuer_key}, scope manage:users. */
+  updateSignInIssuer(issuer_key: string, body: Body<"updateSignInIssuer">, options: CallOptions = {}): Answer<"updateSignInIssuer"> { return this.call("updateSignInIssuer", { params: { issuer_key }, body, ...options }); }
+  /** Delete an issuer. DELETE /issuers/{issuer_key}, scope manage:users. */
+  deleteSignInIssuer(issuer_key: string, options: CallOptions = {}): Answer<"deleteSignInIssuer"> { return this.call("deleteSignInIssuer", { params: { issuer_key }, ...options }); }
+  /** Read the provisioning settings. GET /scim, scope read:users. */
+  getProvisioning(options: CallOptions = {}): Answer<"getProvisioning"> { return this.call("getProvisioning", { ...options }); }
+  /** Set the roles by group. PUT /scim, scope manage:users. */
+  updateProvisioning(body: Body<"updateProvisioning">, options: CallOptions = {}): Answer<"updateProvisioning"> { return this.call("updateProvisioning", { body, ...options }); }
+  /** List the SCIM tokens. GET /scim/tokens, scope read:users. */
+  listScimTokens(options: CallOptions = {}): Answer<"listScimTokens"> { return this.call("listScimTokens", { ...options }); }
+  /** Create a SCIM token for a directory. POST /scim/tokens, scope manage:users. */
+  createScimToken(body: Body<"createScimToken">, options: CallOptions = {}): Answer<"createScimToken"> { return this.call("createScimToken", { body, ...options }); }
+  /** Revoke a SCIM token. DELETE /scim/tokens/{scim_token_id}, scope manage:users. */
+  revokeScimToken(scim_token_id: string, options: CallOptions = {}): Answer<"revokeScimToken"> { return this.call("revokeScimToken", { params: { scim_token_id }, ...options }); }
   /** Get the snippets to paste into a web page. GET /snippet, scope read:snippet. */
   getSnippet(options: CallOptions = {}): Answer<"getSnippet"> { return this.call("getSnippet", { ...options }); }
   /** Read the tenant's metrics. GET /metrics, scope read:metrics. */

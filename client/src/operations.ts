@@ -1,8 +1,8 @@
 // Generated from the service's table of operations by `npm run generate`. Do not edit.
-import type { CaseListItem, Case, CaseMember, CaseChange, BulkClose, BulkCloseResult, CaseClaim, ClaimRequest, Note, NewNote, CaseFile, Snooze, SearchResult, Event, Session, ScoredActivity, AccountLink, LinkedAccount, LinkTable, CaseDigest, CaseCounts, Overview, EndUserAccount, NewEndUserAccount, EndUserAccountChange, ActivityBatch, AssessmentRequest, Assessment, HistoryStatus, HistoryBatch, HistoryBatchResult, HistoryReport, Label, LabelBatch, LabelBatchResult, CaseListValue, ListEntry, ListEntryBatch, ListEntriesChanged, ListValues, ListCsvImport, ListCsvImportResult, ListPreviewRequest, ListPreview, List, NewList, ListChange, Rule, RuleChange, RuleVersion, RuleReport, Feature, Thresholds, ThresholdsChange, Policy, PolicyChange, PolicyDefinition, PolicyTrial, BacktestListItem, NewBacktest, Backtest, Decision, Model, ModelRun, ModelSettings, ModelLabels, NewModelRun, RandomChecks, RandomChecksChange, QuarantineEntry, QuarantineCount, Tenant, TenantChange, RotateAuthSecret, RotatedSecret, Identity, IdentitySecretChange, NewIdentitySecret, ApiClient, NewApiClient, MadeClient, RotateClientSecret, Colleague, User, NewUser, InvitedUser, UserLink, UserChange, Snippets, MetricPoint, Webhook, NewWebhook, WebhookSecret, WebhookChange, WebhookTest, WebhookDelivery, ResendWebhook } from "./types.ts";
+import type { CaseListItem, Case, CaseMember, CaseChange, BulkClose, BulkCloseResult, CaseClaim, ClaimRequest, Note, NewNote, SimilarCases, ApprovalListItem, NewApproval, ApprovalCheck, Approval, ApprovalDecision, ApprovalSettings, ApprovalSettingsChange, CaseHandover, NewHandover, Notice, UnreadCount, ReadNotices, Notifications, NotificationSettings, NotificationTest, NotificationMail, CaseFile, Snooze, OwnDispositions, OwnDispositionsChange, ReasonTemplates, ReasonTemplatesChange, SearchResult, View, NewView, ViewCount, ViewChange, Event, Session, ScoredActivity, AccountLink, LinkedAccount, LinkTable, CaseDigest, CaseCounts, Overview, PersonDay, PersonFigures, JudgedPrecision, MoneyFigures, EndUserAccount, NewEndUserAccount, EndUserAccountChange, ActivityBatch, AssessmentRequest, Assessment, HistoryStatus, HistoryBatch, HistoryBatchResult, HistoryReport, Label, LabelBatch, LabelBatchResult, CaseListValue, ListEntry, ListEntryBatch, ListEntriesChanged, ListValues, ListCsvImport, ListCsvImportResult, ListPreviewRequest, ListPreview, List, NewList, ListChange, Rule, RuleChange, RuleVersion, RuleReport, Feature, Thresholds, ThresholdsChange, Policy, PolicyChange, PolicyDefinition, PolicyTrial, BacktestListItem, NewBacktest, Backtest, Decision, Model, ModelRun, ModelSettings, ModelLabels, NewModelRun, RandomChecks, RandomChecksChange, QuarantineEntry, QuarantineCount, Tenant, TenantChange, RotateAuthSecret, RotatedSecret, DueTimes, Identity, IdentitySecretChange, NewIdentitySecret, ApiClient, NewApiClient, MadeClient, RotateClientSecret, Colleague, User, NewUser, InvitedUser, UserLink, UserChange, TenantRole, NewTenantRole, TenantRoleChange, SignInIssuer, NewSignInIssuer, SignInIssuerChange, Provisioning, ProvisioningChange, ScimToken, NewScimToken, MadeScimToken, Snippets, MetricPoint, Webhook, NewWebhook, WebhookSecret, WebhookChange, WebhookTest, WebhookDelivery, ResendWebhook } from "./types.ts";
 
 export type Operations = {
-  listCases: { params: undefined; query: { status?: "OPEN" | "CLOSED"; website_account_id?: string; user_is_blocked?: boolean; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; min_score?: number; max_score?: number; new_evidence?: boolean; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE"; closed_by?: string; claimed_by?: string; created_after?: string; created_before?: string; updated_since?: string; updated_before?: string; sort?: "-created_at" | "created_at" | "-overall_risk_score" | "-updated_at"; limit?: number; cursor?: string }; body: undefined; data: { cases: (CaseListItem)[]; next_cursor: string | null } };
+  listCases: { params: undefined; query: { status?: "OPEN" | "CLOSED"; website_account_id?: string; user_is_blocked?: boolean; label?: "Account Takeover" | "Bot" | "Synthetic" | "Organic"; min_score?: number; max_score?: number; new_evidence?: boolean; disposition?: "CONFIRMED_FRAUD" | "FALSE_POSITIVE" | "INCONCLUSIVE"; own_disposition?: string; closed_by?: string; claimed_by?: string; handed_to?: string; overdue?: boolean; created_after?: string; created_before?: string; updated_since?: string; updated_before?: string; updated_within_hours?: number; sort?: "-created_at" | "created_at" | "-overall_risk_score" | "-updated_at" | "due_at"; limit?: number; cursor?: string }; body: undefined; data: { cases: (CaseListItem)[]; next_cursor: string | null } };
   getCase: { params: { case_id: string }; query: undefined; body: undefined; data: Case };
   listCaseMembers: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { members: (CaseMember)[]; next_cursor: string | null } };
   updateCase: { params: { case_id: string }; query: undefined; body: CaseChange; data: Case };
@@ -12,10 +12,36 @@ export type Operations = {
   releaseCase: { params: { case_id: string }; query: undefined; body: undefined; data: undefined };
   listCaseNotes: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { notes: (Note)[]; next_cursor: string | null } };
   addCaseNote: { params: { case_id: string }; query: undefined; body: NewNote; data: Note };
+  listSimilarCases: { params: { case_id: string }; query: undefined; body: undefined; data: SimilarCases };
+  listApprovals: { params: undefined; query: { status?: "PENDING" | "APPROVED" | "REJECTED" | "WITHDRAWN" | "STALE" | "EXPIRED"; case_id?: string; website_account_id?: string; limit?: number; cursor?: string }; body: undefined; data: { approvals: (ApprovalListItem)[]; next_cursor: string | null } };
+  checkApproval: { params: undefined; query: undefined; body: NewApproval; data: ApprovalCheck };
+  requestApproval: { params: undefined; query: undefined; body: NewApproval; data: Approval };
+  getApproval: { params: { approval_id: string }; query: undefined; body: undefined; data: Approval };
+  decideApproval: { params: { approval_id: string }; query: undefined; body: ApprovalDecision; data: Approval };
+  getApprovalSettings: { params: undefined; query: undefined; body: undefined; data: ApprovalSettings };
+  updateApprovalSettings: { params: undefined; query: undefined; body: ApprovalSettingsChange; data: ApprovalSettings };
+  getCaseHandover: { params: { case_id: string }; query: undefined; body: undefined; data: CaseHandover };
+  handOverCase: { params: { case_id: string }; query: undefined; body: NewHandover; data: CaseHandover };
+  listInbox: { params: undefined; query: { unread?: boolean; limit?: number; cursor?: string }; body: undefined; data: { notices: (Notice)[]; next_cursor: string | null } };
+  getUnreadCount: { params: undefined; query: undefined; body: undefined; data: UnreadCount };
+  markRead: { params: undefined; query: undefined; body: ReadNotices; data: UnreadCount };
+  getNotifications: { params: undefined; query: undefined; body: undefined; data: Notifications };
+  updateNotifications: { params: undefined; query: undefined; body: NotificationSettings; data: Notifications };
+  testNotifications: { params: undefined; query: undefined; body: undefined; data: NotificationTest };
+  listNotificationMails: { params: undefined; query: { state?: "WAITING" | "SENT" | "DEAD"; limit?: number; cursor?: string }; body: undefined; data: { mails: (NotificationMail)[]; next_cursor: string | null } };
   createCaseFile: { params: { case_id: string }; query: undefined; body: undefined; data: CaseFile };
   listSnoozes: { params: undefined; query: { is_active?: boolean; limit?: number; cursor?: string }; body: undefined; data: { snoozes: (Snooze)[]; next_cursor: string | null } };
   endSnooze: { params: { snooze_id: string }; query: undefined; body: undefined; data: undefined };
+  getDispositions: { params: undefined; query: undefined; body: undefined; data: OwnDispositions };
+  updateDispositions: { params: undefined; query: undefined; body: OwnDispositionsChange; data: OwnDispositions };
+  getReasonTemplates: { params: undefined; query: undefined; body: undefined; data: ReasonTemplates };
+  updateReasonTemplates: { params: undefined; query: undefined; body: ReasonTemplatesChange; data: ReasonTemplates };
   search: { params: undefined; query: { q?: string; limit?: number }; body: undefined; data: SearchResult };
+  listViews: { params: undefined; query: undefined; body: undefined; data: { views: (View)[] } };
+  createView: { params: undefined; query: undefined; body: NewView; data: View };
+  getViewCounts: { params: undefined; query: undefined; body: undefined; data: { counts: (ViewCount)[] } };
+  updateView: { params: { view_id: string }; query: undefined; body: ViewChange; data: View };
+  deleteView: { params: { view_id: string }; query: undefined; body: undefined; data: undefined };
   listEvents: { params: undefined; query: { after?: number; limit?: number; wait?: number }; body: undefined; data: { events: (Event)[]; next_after: number } };
   listCaseEvents: { params: { case_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { events: (Event)[]; next_cursor: string | null } };
   listEndUserAccountEvents: { params: { website_account_id: string }; query: { limit?: number; cursor?: string }; body: undefined; data: { events: (Event)[]; next_cursor: string | null } };
@@ -33,6 +59,10 @@ export type Operations = {
   listCaseDigests: { params: undefined; query: { case_ids?: string }; body: undefined; data: { case_digests: (CaseDigest)[] } };
   getCaseCounts: { params: undefined; query: undefined; body: undefined; data: CaseCounts };
   getOverview: { params: undefined; query: { start_date?: string; end_date?: string }; body: undefined; data: Overview };
+  listPersonDays: { params: undefined; query: { start_date?: string; end_date?: string; limit?: number; cursor?: string }; body: undefined; data: { days: (PersonDay)[]; next_cursor: string | null } };
+  listPersonFigures: { params: undefined; query: { start_date?: string; end_date?: string; limit?: number; cursor?: string }; body: undefined; data: { people: (PersonFigures)[]; next_cursor: string | null } };
+  listPrecision: { params: undefined; query: { start_date?: string; end_date?: string; limit?: number; cursor?: string }; body: undefined; data: { precision: (JudgedPrecision)[]; next_cursor: string | null } };
+  listMoney: { params: undefined; query: { start_date?: string; end_date?: string; limit?: number; cursor?: string }; body: undefined; data: { money: (MoneyFigures)[]; next_cursor: string | null } };
   listEndUserAccounts: { params: undefined; query: { is_blocked?: boolean; is_quarantined?: boolean; is_fraudulent?: boolean; crm_account_id?: string; limit?: number; cursor?: string }; body: undefined; data: { end_user_accounts: (EndUserAccount)[]; next_cursor: string | null } };
   createEndUserAccount: { params: undefined; query: undefined; body: NewEndUserAccount; data: EndUserAccount };
   getEndUserAccount: { params: { website_account_id: string }; query: undefined; body: undefined; data: EndUserAccount };
@@ -89,6 +119,8 @@ export type Operations = {
   getTenant: { params: undefined; query: undefined; body: undefined; data: Tenant };
   updateTenant: { params: undefined; query: undefined; body: TenantChange; data: Tenant };
   rotateAuthSecret: { params: undefined; query: undefined; body: RotateAuthSecret; data: RotatedSecret };
+  getDueTimes: { params: undefined; query: undefined; body: undefined; data: DueTimes };
+  updateDueTimes: { params: undefined; query: undefined; body: DueTimes; data: DueTimes };
   getIdentity: { params: undefined; query: undefined; body: undefined; data: Identity };
   createIdentitySecret: { params: undefined; query: undefined; body: IdentitySecretChange; data: NewIdentitySecret };
   listClients: { params: undefined; query: undefined; body: undefined; data: { clients: (ApiClient)[] } };
@@ -102,6 +134,20 @@ export type Operations = {
   updateUser: { params: { user_id: string }; query: undefined; body: UserChange; data: User };
   createUserLink: { params: { user_id: string }; query: undefined; body: undefined; data: UserLink };
   endUserSessions: { params: { user_id: string }; query: undefined; body: undefined; data: undefined };
+  resetSecondFactor: { params: { user_id: string }; query: undefined; body: undefined; data: undefined };
+  listRoles: { params: undefined; query: undefined; body: undefined; data: { roles: (TenantRole)[] } };
+  createRole: { params: undefined; query: undefined; body: NewTenantRole; data: TenantRole };
+  updateRole: { params: { role_name: string }; query: undefined; body: TenantRoleChange; data: TenantRole };
+  deleteRole: { params: { role_name: string }; query: undefined; body: undefined; data: undefined };
+  listSignInIssuers: { params: undefined; query: undefined; body: undefined; data: { issuers: (SignInIssuer)[] } };
+  createSignInIssuer: { params: undefined; query: undefined; body: NewSignInIssuer; data: SignInIssuer };
+  updateSignInIssuer: { params: { issuer_key: string }; query: undefined; body: SignInIssuerChange; data: SignInIssuer };
+  deleteSignInIssuer: { params: { issuer_key: string }; query: undefined; body: undefined; data: undefined };
+  getProvisioning: { params: undefined; query: undefined; body: undefined; data: Provisioning };
+  updateProvisioning: { params: undefined; query: undefined; body: ProvisioningChange; data: Provisioning };
+  listScimTokens: { params: undefined; query: undefined; body: undefined; data: { scim_tokens: (ScimToken)[] } };
+  createScimToken: { params: undefined; query: undefined; body: NewScimToken; data: MadeScimToken };
+  revokeScimToken: { params: { scim_token_id: string }; query: undefined; body: undefined; data: undefined };
   getSnippet: { params: undefined; query: undefined; body: undefined; data: Snippets };
   getTenantMetrics: { params: undefined; query: { start_date?: string; end_date?: string; aggregation?: "minute" | "hour" | "day" | "week" | "month" | "quarter" | "year"; metric?: "total_events" | "guest_sessions" | "non_guest_sessions" | "unique_sessions" | "unique_ids" | "session_starts" }; body: undefined; data: { metrics: (MetricPoint)[] } };
   listWebhooks: { params: undefined; query: undefined; body: undefined; data: { webhooks: (Webhook)[] } };
@@ -114,119 +160,3 @@ export type Operations = {
   resendWebhookDeliveries: { params: { webhook_id: string }; query: undefined; body: ResendWebhook; data: { resent: number } };
   deleteWebhook: { params: { webhook_id: string }; query: undefined; body: undefined; data: undefined };
 };
-
-// `isRepeatable`: sending the request twice has the same effect as sending it once, so it may be retried. `items`: the member
-// that holds the entries of a list.
-export const operations = {
-  listCases: { method: "GET", path: "/cases", wantsKey: false, isRepeatable: true, items: "cases" },
-  getCase: { method: "GET", path: "/cases/{case_id}", wantsKey: false, isRepeatable: true },
-  listCaseMembers: { method: "GET", path: "/cases/{case_id}/members", wantsKey: false, isRepeatable: true, items: "members" },
-  updateCase: { method: "PUT", path: "/cases/{case_id}", wantsKey: true, isRepeatable: true },
-  closeCases: { method: "POST", path: "/cases/close", wantsKey: true, isRepeatable: true },
-  getCaseClaim: { method: "GET", path: "/cases/{case_id}/claim", wantsKey: false, isRepeatable: true },
-  claimCase: { method: "PUT", path: "/cases/{case_id}/claim", wantsKey: false, isRepeatable: true },
-  releaseCase: { method: "DELETE", path: "/cases/{case_id}/claim", wantsKey: false, isRepeatable: false },
-  listCaseNotes: { method: "GET", path: "/cases/{case_id}/notes", wantsKey: false, isRepeatable: true, items: "notes" },
-  addCaseNote: { method: "POST", path: "/cases/{case_id}/notes", wantsKey: true, isRepeatable: true },
-  createCaseFile: { method: "POST", path: "/cases/{case_id}/file", wantsKey: false, isRepeatable: false },
-  listSnoozes: { method: "GET", path: "/snoozes", wantsKey: false, isRepeatable: true, items: "snoozes" },
-  endSnooze: { method: "DELETE", path: "/snoozes/{snooze_id}", wantsKey: false, isRepeatable: false },
-  search: { method: "GET", path: "/search", wantsKey: false, isRepeatable: true },
-  listEvents: { method: "GET", path: "/events", wantsKey: false, isRepeatable: true },
-  listCaseEvents: { method: "GET", path: "/cases/{case_id}/events", wantsKey: false, isRepeatable: true, items: "events" },
-  listEndUserAccountEvents: { method: "GET", path: "/enduseraccounts/{website_account_id}/events", wantsKey: false, isRepeatable: true, items: "events" },
-  getSession: { method: "GET", path: "/sessions/{session_id}", wantsKey: false, isRepeatable: true },
-  listSessionActivities: { method: "GET", path: "/sessions/{session_id}/activities", wantsKey: false, isRepeatable: true, items: "activities" },
-  listCaseSessions: { method: "GET", path: "/cases/{case_id}/sessions", wantsKey: false, isRepeatable: true, items: "sessions" },
-  listEndUserAccountSessions: { method: "GET", path: "/enduseraccounts/{website_account_id}/sessions", wantsKey: false, isRepeatable: true, items: "sessions" },
-  listActivities: { method: "GET", path: "/activities", wantsKey: false, isRepeatable: true, items: "activities" },
-  listCaseActivities: { method: "GET", path: "/cases/{case_id}/activities", wantsKey: false, isRepeatable: true, items: "activities" },
-  listEndUserAccountActivities: { method: "GET", path: "/enduseraccounts/{website_account_id}/activities", wantsKey: false, isRepeatable: true, items: "activities" },
-  listEndUserAccountLinks: { method: "GET", path: "/enduseraccounts/{website_account_id}/links", wantsKey: false, isRepeatable: true, items: "links" },
-  listDeviceAccounts: { method: "GET", path: "/devices/{device_id}/accounts", wantsKey: false, isRepeatable: true, items: "accounts" },
-  listAddressAccounts: { method: "GET", path: "/addresses/{ip}/accounts", wantsKey: false, isRepeatable: true, items: "accounts" },
-  getLinks: { method: "GET", path: "/links", wantsKey: false, isRepeatable: true },
-  listCaseDigests: { method: "GET", path: "/cases/digests", wantsKey: false, isRepeatable: true },
-  getCaseCounts: { method: "GET", path: "/cases/counts", wantsKey: false, isRepeatable: true },
-  getOverview: { method: "GET", path: "/overview", wantsKey: false, isRepeatable: true },
-  listEndUserAccounts: { method: "GET", path: "/enduseraccounts", wantsKey: false, isRepeatable: true, items: "end_user_accounts" },
-  createEndUserAccount: { method: "POST", path: "/enduseraccounts", wantsKey: false, isRepeatable: false },
-  getEndUserAccount: { method: "GET", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: true },
-  updateEndUserAccount: { method: "PUT", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: true },
-  deleteEndUserAccount: { method: "DELETE", path: "/enduseraccounts/{website_account_id}", wantsKey: false, isRepeatable: false },
-  createActivities: { method: "POST", path: "/activities", wantsKey: false, isRepeatable: true },
-  createAssessment: { method: "POST", path: "/assessments", wantsKey: false, isRepeatable: true },
-  getImport: { method: "GET", path: "/imports", wantsKey: false, isRepeatable: true },
-  importActivities: { method: "POST", path: "/imports", wantsKey: false, isRepeatable: true },
-  startImport: { method: "POST", path: "/imports/start", wantsKey: false, isRepeatable: true },
-  getImportReport: { method: "GET", path: "/imports/report", wantsKey: false, isRepeatable: true },
-  listLabels: { method: "GET", path: "/labels", wantsKey: false, isRepeatable: true, items: "labels" },
-  createLabels: { method: "POST", path: "/labels", wantsKey: false, isRepeatable: true },
-  listCaseValues: { method: "GET", path: "/cases/{case_id}/values", wantsKey: false, isRepeatable: true },
-  listListEntries: { method: "GET", path: "/lists/{list_name}/entries", wantsKey: false, isRepeatable: true, items: "entries" },
-  addListEntries: { method: "POST", path: "/lists/{list_name}/entries", wantsKey: false, isRepeatable: true },
-  removeListEntries: { method: "POST", path: "/lists/{list_name}/entries/remove", wantsKey: false, isRepeatable: true },
-  exportList: { method: "GET", path: "/lists/{list_name}/csv", wantsKey: false, isRepeatable: true },
-  importList: { method: "POST", path: "/lists/{list_name}/csv", wantsKey: false, isRepeatable: true },
-  previewListValues: { method: "POST", path: "/lists/{list_name}/preview", wantsKey: false, isRepeatable: true },
-  listLists: { method: "GET", path: "/lists", wantsKey: false, isRepeatable: true },
-  createList: { method: "POST", path: "/lists", wantsKey: false, isRepeatable: false },
-  getList: { method: "GET", path: "/lists/{list_name}", wantsKey: false, isRepeatable: true },
-  updateList: { method: "PUT", path: "/lists/{list_name}", wantsKey: false, isRepeatable: true },
-  deleteList: { method: "DELETE", path: "/lists/{list_name}", wantsKey: false, isRepeatable: false },
-  listRules: { method: "GET", path: "/rules", wantsKey: false, isRepeatable: true },
-  getRule: { method: "GET", path: "/rules/{rule_id}", wantsKey: false, isRepeatable: true },
-  updateRule: { method: "PUT", path: "/rules/{rule_id}", wantsKey: false, isRepeatable: true },
-  listRuleVersions: { method: "GET", path: "/rules/{rule_id}/history", wantsKey: false, isRepeatable: true },
-  getRuleReport: { method: "GET", path: "/rules/{rule_id}/report", wantsKey: false, isRepeatable: true },
-  listFeatures: { method: "GET", path: "/features", wantsKey: false, isRepeatable: true },
-  getThresholds: { method: "GET", path: "/thresholds", wantsKey: false, isRepeatable: true },
-  updateThresholds: { method: "PUT", path: "/thresholds", wantsKey: false, isRepeatable: true },
-  getPolicy: { method: "GET", path: "/policy", wantsKey: false, isRepeatable: true },
-  updatePolicy: { method: "PUT", path: "/policy", wantsKey: false, isRepeatable: true },
-  listPolicyVersions: { method: "GET", path: "/policy/versions", wantsKey: false, isRepeatable: true },
-  tryPolicy: { method: "POST", path: "/policy/try-out", wantsKey: false, isRepeatable: false },
-  listBacktests: { method: "GET", path: "/backtests", wantsKey: false, isRepeatable: true },
-  createBacktest: { method: "POST", path: "/backtests", wantsKey: false, isRepeatable: false },
-  getBacktest: { method: "GET", path: "/backtests/{backtest_id}", wantsKey: false, isRepeatable: true },
-  cancelBacktest: { method: "POST", path: "/backtests/{backtest_id}/cancel", wantsKey: false, isRepeatable: false },
-  getDecision: { method: "GET", path: "/decisions/{prediction_id}", wantsKey: false, isRepeatable: true },
-  listModels: { method: "GET", path: "/models", wantsKey: false, isRepeatable: true },
-  trainModels: { method: "POST", path: "/models", wantsKey: false, isRepeatable: false },
-  compareModels: { method: "GET", path: "/models/compare", wantsKey: false, isRepeatable: true },
-  updateModelSettings: { method: "PUT", path: "/models/settings", wantsKey: false, isRepeatable: true },
-  getModel: { method: "GET", path: "/models/{model_id}", wantsKey: false, isRepeatable: true },
-  downloadModel: { method: "GET", path: "/models/{model_id}/download", wantsKey: false, isRepeatable: true },
-  promoteModel: { method: "POST", path: "/models/{model_id}/promote", wantsKey: false, isRepeatable: false },
-  retireModel: { method: "POST", path: "/models/{model_id}/retire", wantsKey: false, isRepeatable: false },
-  getRandomChecks: { method: "GET", path: "/random-checks", wantsKey: false, isRepeatable: true },
-  updateRandomChecks: { method: "PUT", path: "/random-checks", wantsKey: false, isRepeatable: true },
-  listQuarantine: { method: "GET", path: "/quarantine", wantsKey: false, isRepeatable: true, items: "quarantine" },
-  getTenant: { method: "GET", path: "/tenants", wantsKey: false, isRepeatable: true },
-  updateTenant: { method: "PUT", path: "/tenants", wantsKey: false, isRepeatable: true },
-  rotateAuthSecret: { method: "POST", path: "/tenants/rotate-auth-secret", wantsKey: false, isRepeatable: false },
-  getIdentity: { method: "GET", path: "/tenants/identity", wantsKey: false, isRepeatable: true },
-  createIdentitySecret: { method: "POST", path: "/tenants/identity/secrets", wantsKey: false, isRepeatable: false },
-  listClients: { method: "GET", path: "/clients", wantsKey: false, isRepeatable: true },
-  createClient: { method: "POST", path: "/clients", wantsKey: false, isRepeatable: false },
-  rotateClientSecret: { method: "POST", path: "/clients/{client_id}/rotate-secret", wantsKey: false, isRepeatable: false },
-  revokeClient: { method: "DELETE", path: "/clients/{client_id}", wantsKey: false, isRepeatable: false },
-  listColleagues: { method: "GET", path: "/colleagues", wantsKey: false, isRepeatable: true },
-  listUsers: { method: "GET", path: "/users", wantsKey: false, isRepeatable: true },
-  getUser: { method: "GET", path: "/users/{user_id}", wantsKey: false, isRepeatable: true },
-  createUser: { method: "POST", path: "/users", wantsKey: false, isRepeatable: false },
-  updateUser: { method: "PUT", path: "/users/{user_id}", wantsKey: false, isRepeatable: true },
-  createUserLink: { method: "POST", path: "/users/{user_id}/links", wantsKey: false, isRepeatable: false },
-  endUserSessions: { method: "DELETE", path: "/users/{user_id}/sessions", wantsKey: false, isRepeatable: false },
-  getSnippet: { method: "GET", path: "/snippet", wantsKey: false, isRepeatable: true },
-  getTenantMetrics: { method: "GET", path: "/metrics", wantsKey: false, isRepeatable: true },
-  listWebhooks: { method: "GET", path: "/webhooks", wantsKey: false, isRepeatable: true },
-  createWebhook: { method: "POST", path: "/webhooks", wantsKey: false, isRepeatable: false },
-  getWebhook: { method: "GET", path: "/webhooks/{webhook_id}", wantsKey: false, isRepeatable: true },
-  updateWebhook: { method: "PUT", path: "/webhooks/{webhook_id}", wantsKey: false, isRepeatable: true },
-  rotateWebhookSecret: { method: "POST", path: "/webhooks/{webhook_id}/rotate-secret", wantsKey: false, isRepeatable: false },
-  testWebhook: { method: "POST", path: "/webhooks/{webhook_id}/test", wantsKey: false, isRepeatable: false },
-  listWebhookDeliveries: { method: "GET", path: "/webhooks/{webhook_id}/deliveries", wantsKey: false, isRepeatable: true, items: "deliveries" },
-  resendWebhookDeliveries: { method: "POST", path: "/webhooks/{webhook_id}/resend", wantsKey: false, isRepeatable: false },
-  deleteWebhook: { method: "DELETE", path: "/webhooks/{webhook_id}", wantsKey: false, isRepeatable: false },
-} as const;

@@ -3,6 +3,7 @@ import { Link, Outlet, createRootRoute, createRoute, createRouter, lazyRouteComp
 import { Compass } from "lucide-react";
 import { routes } from "../bundle/routes.ts";
 import { Empty, Trouble } from "./parts/States.tsx";
+import { readApprovalSearch } from "./screens/approvals/search.ts";
 import { readAhead } from "./screens/queue/ahead.ts";
 import { QueueScreen } from "./screens/queue/QueueScreen.tsx";
 import { readLinksSearch } from "./screens/links/search.ts";
@@ -11,6 +12,7 @@ import { readDetectionSearch, readRuleSearch } from "./screens/detection/address
 import { readQueueSearch } from "./screens/queue/search.ts";
 import { readDevelopersSearch } from "./screens/developers/search.ts";
 import { readPeopleSearch } from "./screens/people/search.ts";
+import { readTeamSearch } from "./screens/team/search.ts";
 import { SignInPage } from "./screens/sign-in/SignInScreen.tsx";
 import { SessionGate } from "./session/SessionGate.tsx";
 import type { Workspace } from "./session/workspace.tsx";
@@ -60,6 +62,31 @@ const accountRoute = createRoute({
   component: lazyRouteComponent(() => import("./screens/account/AccountScreen.tsx"), "AccountScreen"),
 });
 
+const inbox = createRoute({
+  getParentRoute: () => inside,
+  path: routes.inbox,
+  component: lazyRouteComponent(() => import("./screens/inbox/InboxScreen.tsx"), "InboxScreen"),
+});
+
+const notifications = createRoute({
+  getParentRoute: () => inside,
+  path: routes.notifications,
+  component: lazyRouteComponent(() => import("./screens/notifications/NotificationsScreen.tsx"), "NotificationsScreen"),
+});
+
+const view = createRoute({
+  getParentRoute: () => inside,
+  path: routes.view,
+  component: lazyRouteComponent(() => import("./views/ViewScreen.tsx"), "ViewScreen"),
+});
+
+const approvals = createRoute({
+  getParentRoute: () => inside,
+  path: routes.approvals,
+  validateSearch: readApprovalSearch,
+  component: lazyRouteComponent(() => import("./screens/approvals/ApprovalsScreen.tsx"), "ApprovalsScreen"),
+});
+
 const links = createRoute({
   getParentRoute: () => inside,
   path: routes.links,
@@ -72,6 +99,13 @@ const overview = createRoute({
   path: routes.overview,
   validateSearch: readOverviewSearch,
   component: lazyRouteComponent(() => import("./screens/overview/OverviewScreen.tsx"), "OverviewScreen"),
+});
+
+const team = createRoute({
+  getParentRoute: () => inside,
+  path: routes.team,
+  validateSearch: readTeamSearch,
+  component: lazyRouteComponent(() => import("./screens/team/TeamScreen.tsx"), "TeamScreen"),
 });
 
 const detection = createRoute({
@@ -113,7 +147,10 @@ const people = createRoute({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: routes.signIn,
-  validateSearch: ({ problem }): { problem?: string } => (typeof problem === "string" ? { problem } : {}),
+  validateSearch: ({ problem, tenant }): { problem?: string; tenant?: string } => ({
+    ...(typeof problem === "string" && { problem }),
+    ...(typeof tenant === "string" && { tenant }),
+  }),
   component: SignInPage,
 });
 
@@ -135,7 +172,23 @@ function NotFound() {
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    inside.addChildren([queue, caseRoute, accountRoute, links, overview, detection, newRule, rule, developers, people]),
+    inside.addChildren([
+      queue,
+      caseRoute,
+      accountRoute,
+      inbox,
+      notifications,
+      view,
+      approvals,
+      links,
+      overview,
+      team,
+      detection,
+      newRule,
+      rule,
+      developers,
+      people,
+    ]),
     signIn,
     link,
   ]),

@@ -42,7 +42,12 @@ test("flags: revert with the service's message if it rejects, and nothing change
   await make().toggle(account, "is_quarantined");
   expect(shown).toEqual([{ ...off, is_quarantined: true }, off]);
   expect(refused).toEqual([
-    { websiteAccountId: "ann", flag: "is_quarantined", words: "The token lacks the scope update:enduseraccount." },
+    {
+      websiteAccountId: "ann",
+      flag: "is_quarantined",
+      words: "The token lacks the scope update:enduseraccount.",
+      needsApproval: false,
+    },
   ]);
   tenant.token = token;
   expect(await read()).toStrictEqual(account);

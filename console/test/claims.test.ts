@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { useService } from "../../service/test/harness.ts";
 import { useBrowser } from "../../service/test/shared-browser.ts";
-import { Visitor, consolePace, patience } from "./rig.ts";
+import { Visitor, axeFindings, consolePace, patience } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // Two people who work in one queue.
@@ -30,6 +30,7 @@ test("claims: a colleague sees at once who works on a case, may take it over, an
   await ben.expectPeek("ann");
   await ben.press("a");
   await ben.page.getByRole("status").getByText("Ada Lovelace is working on this case.").waitFor();
+  expect(await axeFindings(ben.page)).toEqual([]);
   await ben.page.getByRole("status").getByRole("button", { name: "Take over" }).click();
   await rowOf(ada, "ann").getByTitle("Ben Okri is working on this").waitFor();
   await ben.press("a");
@@ -87,6 +88,42 @@ test("claims: on a case, J and K move along the queue, and a close opens the nex
   await ada.press("Escape");
   await ada.page.getByRole("grid").waitFor();
   expect([...ada.complaints, ...ben.complaints]).toEqual([]);
+});
+
+test("claims: U right after a close wins over the move to the next case, and so does Esc", async () => {
+  const { ada } = await two("cid", "bob", "ann");
+  const { page, tenant } = ada;
+  const [next] = await tenant.list("website_account_id=cid");
+  const address = `**/cases/${next?.case_id ?? ""}`;
+  const held = Promise.withResolvers<void>();
+  // The page reads the next case before it moves there.
+  await page.route(address, async (route) => {
+    await held.promise;
+    await route.fallback();
+  });
+  const closeThenPress = async (key: string) => {
+    await ada.press("1");
+    await page.getByRole("dialog").waitFor();
+    await ada.press("Control+Enter");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await ada.press(key);
+  };
+  await ada.expectPeek("ann");
+  await ada.press("j");
+  await ada.expectFocused("bob");
+  await ada.press("Enter");
+  await headline(ada).getByText("bob").waitFor();
+  await closeThenPress("u");
+  await headline(ada).getByText("ann").waitFor();
+  await page.getByText("You are working on this ·").waitFor();
+  const answered = page.waitForResponse(address);
+  await closeThenPress("Escape");
+  await page.getByRole("grid").waitFor();
+  held.resolve();
+  await answered;
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  expect(new URL(page.url()).pathname).toBe("/");
+  expect(ada.complaints).toEqual([]);
 });
 
 test("claims: with the setting on, opening a case claims it and leaving releases it", async () => {

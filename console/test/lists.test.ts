@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { useService } from "../../service/test/harness.ts";
-import { makeList, readList } from "../../service/test/lists-lab.ts";
+import { addEntries, makeList, readList } from "../../service/test/lists-lab.ts";
 import { insertDecided, noonBefore } from "../../service/test/decided.ts";
 import { useBrowser } from "../../service/test/shared-browser.ts";
 import { partsOf } from "../src/screens/lists/csv-parts.ts";
@@ -81,6 +81,31 @@ test("lists: one key adds what a case names, with the case as the reason", async
   expect(await axeFindings(page)).toEqual([]);
   await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click();
   await expect.poll(async () => (await readList(tenant, "burners")).entries, patience).toBe(1);
+});
+
+test("lists: a colleague's changes appear by themselves, and leave the shown list and an open dialog alone", async () => {
+  const visitor = await Visitor.create(browser.current, service.current, { width: 1280 });
+  const { page, tenant } = visitor;
+  await makeList(tenant, { name: "bad", type: "device", kind: "watch" });
+  await visitor.goto(path);
+  await page.getByText("No entries yet").waitFor();
+  await page.getByRole("button", { name: "Add an entry" }).click();
+  await page.getByLabel("Value", { exact: true }).fill("half-typ");
+  await makeList(tenant, { name: "another", type: "ip", kind: "block" });
+  await addEntries(tenant, "bad", ["phone-1"]);
+  await page.getByRole("link", { name: /^another/, includeHidden: true }).waitFor({ state: "attached" });
+  expect(await page.getByLabel("Value", { exact: true }).inputValue()).toBe("half-typ");
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("cell", { name: "phone-1", exact: true }).waitFor();
+  const removed = await tenant.call("POST", "/lists/bad/entries/remove", { body: { values: ["phone-1"] } });
+  expect(removed.status).toBe(200);
+  await page.getByText("No entries yet").waitFor();
+  await tenant.call("PUT", "/lists/bad", { body: { description: "Phones of thieves" } });
+  await page.getByText("Phones of thieves").waitFor();
+  expect((await tenant.call("DELETE", "/lists/another")).status).toBe(204);
+  await page.getByRole("link", { name: /^another/ }).waitFor({ state: "detached" });
+  await page.getByRole("heading", { name: "bad", exact: true }).waitFor();
+  expect(visitor.complaints).toEqual([]);
 });
 
 test("rules: the editor completes the name of a list", async () => {

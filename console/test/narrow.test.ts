@@ -29,6 +29,9 @@ test.each([1366, 1280, 640, 390])("screens: every control can be reached, %i px"
   const links = ["ann", "bob"].map((a) => ({ ...seen, a }));
   await tenant.service.database.transaction((tx) => saveLinks(tx, tenant.tenantId, links));
   const [found] = await tenant.list("website_account_id=ann");
+  const body = { name: "our_own_offices", kind: "allow", type: "ip", description: "Our own offices" };
+  await tenant.call("POST", "/lists", { body });
+  await tenant.call("POST", "/lists/our_own_offices/entries", { body: { entries: [{ value: "203.0.113.0/24" }] } });
   await page.setViewportSize({ width, height: width === 640 ? 360 : 800 });
   const lost: Record<string, unknown> = {};
   for (const [path, words] of [
@@ -36,11 +39,28 @@ test.each([1366, 1280, 640, 390])("screens: every control can be reached, %i px"
     [`/cases/${found?.case_id ?? ""}`, "Times are in"],
     ["/accounts/ann", "In Casehound since"],
     ["/links", "laptop"],
+    ["/inbox", "Nothing here"],
+    ["/overview", "Opened and closed"],
+    ["/team", "Closed by person"],
+    ["/detection", "Impossible travel"],
+    ["/detection/impossible_travel", "What it hit"],
+    ["/detection/new-rule", "Expression"],
+    ["/detection?tab=lists", "our_own_offices"],
+    ["/detection?tab=thresholds", "From evidence to score"],
+    ["/detection?tab=policy", "Everything else"],
+    ["/detection?tab=quiet", "No rule is quiet"],
+    ["/detection?tab=models", "Rules that models may overrule"],
+    ["/detection?tab=closing", "Own outcomes"],
+    ["/detection?tab=not-accepted", "Everything was accepted"],
+    ["/developers", "Credentials"],
+    ["/people", "Require two-factor authentication"],
   ] as const) {
     await visitor.goto(path);
     await page.getByText(words).first().waitFor();
     const out = (await page.evaluate(outside)) as string[];
+    const sideways = (await page.evaluate("document.documentElement.scrollWidth")) as number;
     if (out.length > 0) lost[path] = out;
+    if (sideways > width) lost[`${path}, sideways`] = sideways;
   }
   expect(lost).toEqual({});
   expect(visitor.complaints).toEqual([]);

@@ -70,6 +70,47 @@ test("notes: a close that has not seen a note is held back and shows it", async 
   expect(await ada.tenant.list("status=OPEN")).toHaveLength(1);
 });
 
+test("notes: a close right after one's own note does not conflict with it", async () => {
+  const { ada, case_id } = await onCase();
+  // The page cannot read the case again, so it knows the new version only from the answer to the note.
+  await ada.page.route(`**/cases/${case_id}`, (route) => (route.request().method() === "GET" ? undefined : route.fallback()));
+  await ada.press("m");
+  await ada.page.keyboard.type("The bank called.");
+  await ada.press("Control+Enter");
+  await expect.poll(() => field(ada).inputValue(), patience).toBe("");
+  await ada.press("Escape", "1");
+  await ada.page.getByRole("dialog").waitFor();
+  await ada.press("Control+Enter");
+  await ada.page.getByRole("dialog").waitFor({ state: "detached" });
+  expect(await ada.tenant.read(case_id)).toMatchObject({ status: "CLOSED", case_version: 3 });
+});
+
+test("notes: if a colleague closes the case first, the reason that was typed can become a note, and the case stays on the screen", async () => {
+  const { ada, ben, case_id } = await onCase();
+  await ada.tenant.openCase("bob");
+  await ada.press("2");
+  await ada.page.getByRole("dialog").getByRole("textbox").fill("She called: a regular customer.");
+  await ben.press("1");
+  await ben.page.getByRole("dialog").waitFor();
+  await ben.press("Control+Enter");
+  await expect.poll(async () => (await ada.tenant.read(case_id)).status, patience).toBe("CLOSED");
+  await ada.press("Control+Enter");
+  const dialog = ada.page.getByRole("dialog", { name: "Already closed: the case of ann" });
+  await dialog.getByText("She called: a regular customer.").waitFor();
+  expect(await axeFindings(ada.page)).toEqual([]);
+  expect(ada.page.url()).toContain(case_id);
+  await ada.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await ada.page.getByRole("status").getByText("Your text was added as a note.").waitFor();
+  const { data } = (await ada.tenant.call("GET", `/cases/${case_id}/notes`)).json;
+  expect(data).toMatchObject({
+    notes: [{ text: "She called: a regular customer.", created_by: expect.stringContaining("Ada") }],
+  });
+  // Then the work goes on with the next case.
+  await ada.page.getByRole("heading", { level: 1, name: "bob" }).waitFor();
+  expect([...ada.complaints, ...ben.complaints]).toEqual([]);
+});
+
 test("notes: markup, odd characters and long words in a note stay text", async () => {
   const { ada, ben, case_id } = await onCase();
   const text = `<img src=x onerror=alert(1)> \u202ereversed ${"long".repeat(200)}`;

@@ -170,3 +170,34 @@ test("people: the screen, its menu and its dialogs have no axe findings, in eith
   expect(found).toEqual(Object.fromEntries(Object.keys(found).map((name) => [name, []])));
   expect(guest.complaints).toEqual([]);
 });
+
+test("people: an admin makes a role from scopes, gives it to a person, changes it, and cannot delete it while somebody has it", async () => {
+  const { tenant, guest, page } = await open();
+  const grace = await makePerson(tenant, "investigator", { name: "Grace Hopper" });
+  await guest.goto("/people");
+  await page.getByRole("button", { name: "Roles" }).click();
+  await page.getByRole("button", { name: "New role" }).click();
+  const editor = page.getByRole("dialog", { name: "New role" });
+  await page.keyboard.type("auditor");
+  await editor.getByLabel("Description").fill("Reads cases.");
+  await editor.getByRole("checkbox", { name: /List cases/ }).check();
+  expect(await axeFindings(page)).toEqual([]);
+  await editor.getByRole("button", { name: "Create role" }).click();
+  await page.getByText("The role auditor is created.").waitFor();
+  await page.getByRole("button", { name: "Edit the role auditor" }).waitFor();
+  expect(await axeFindings(page)).toEqual([]);
+  await guest.press("Escape");
+  await page.getByRole("combobox", { name: "Role of Grace Hopper" }).selectOption("auditor");
+  await page.getByText("Grace Hopper is now auditor.").waitFor();
+  expect(await userOf(tenant, grace.userId)).toMatchObject({ role: "auditor" });
+  await page.getByRole("button", { name: "Roles" }).click();
+  await page.getByRole("button", { name: "Edit the role auditor" }).click();
+  await page.getByRole("checkbox", { name: /Read one case/ }).check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The role auditor is changed.").waitFor();
+  await page.getByRole("button", { name: "Edit the role auditor" }).click();
+  expect(await axeFindings(page)).toEqual([]);
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByText("one person must get another role first").waitFor();
+  expect(guest.complaints).toEqual([]);
+});

@@ -92,6 +92,21 @@ test("policy: a colleague's change is shown and does not overwrite the draft", a
   expect(await policyOf(tenant)).toMatchObject({ mode: "shadow", policy_version: 3, rows: { length: 3 } });
 });
 
+test("policy: a colleague's change appears by itself", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await visitor.goto(path);
+  await page.getByRole("cell", { name: "Almost certainly fraud" }).waitFor();
+  const body = { mode: "on", rows: [{ name: "Nobody gets in", action: "BLOCK" }], policy_version: 1 };
+  expect((await tenant.call("PUT", "/policy", { body })).status).toBe(200);
+  await page.getByRole("cell", { name: "Nobody gets in" }).waitFor();
+  await page
+    .getByText(/^version 2/)
+    .first()
+    .waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
 test("policy: a person who may only read rules sees the policy but cannot change it", async () => {
   const scopes = ["read:rules", "read:cases", "read:tenant", "read:events"];
   const visitor = await Visitor.create(browser.current, service.current, { scopes });

@@ -7,9 +7,9 @@ import { TestTenant, testConfig } from "../../service/test/harness.ts";
 import { PeopleIssuer, clientSecret } from "../../service/test/people-issuer.ts";
 import { goodPassword, invite, newEmail, tokenOf } from "../../service/test/people.ts";
 import { useProcesses } from "../../service/test/process.ts";
-import { Guest } from "./people-rig.ts";
+import { Guest, makePerson } from "./people-rig.ts";
 import { useBrowser } from "../../service/test/shared-browser.ts";
-import { consolePace } from "./rig.ts";
+import { axeFindings, consolePace } from "./rig.ts";
 
 vi.setConfig(consolePace);
 // Sign-in that starts elsewhere: at another issuer, or in the terminal.
@@ -23,7 +23,7 @@ let tenant: TestTenant;
 beforeAll(async () => {
   issuer = await PeopleIssuer.start();
   const oidc = { issuer: issuer.url, clientId: "console", clientSecret, tenant: slug };
-  service = await startService(testConfig({ roles: new Set(["api"]), oidc }));
+  service = await startService(testConfig({ roles: new Set(["api"]), oidc, hasPrivateWebhooks: true }));
   await issuer.admit(service, { isEmailInIdToken: false });
   tenant = await TestTenant.of(service, await createTenant(service.database, { slug }, clock));
 });
@@ -51,6 +51,54 @@ test("other issuer: the button leads there and back signed in; a failure there i
   await button.click();
   await guest.menu().getByText("Grace Hopper").waitFor();
   expect(new URL(page.url()).pathname).toBe("/");
+  expect(guest.complaints).toEqual([]);
+});
+
+test("single sign-on: an admin connects a provider with roles by group, and a person who names the tenant signs in with it", async () => {
+  const admin = await Guest.signedIn(browser.current, await makePerson(tenant, "admin"));
+  const { page } = admin;
+  await admin.goto("/people");
+  await page.getByRole("button", { name: "Single sign-on" }).click();
+  await page.getByText("People sign in with a password or a passkey.").waitFor();
+  await page.getByRole("button", { name: "Add an identity provider" }).click();
+  const editor = page.getByRole("dialog", { name: "New identity provider" });
+  await page.keyboard.type("Shop ID");
+  await editor.getByLabel("Key", { exact: true }).fill("shop");
+  const callback = `/auth/oidc/${slug}/shop/callback`;
+  expect(await editor.getByRole("textbox", { name: /^Redirect URI/ }).inputValue()).toBe(`${service.url}${callback}`);
+  await editor.getByLabel("Issuer URL").fill(issuer.url);
+  await editor.getByLabel("Client ID").fill("console");
+  await editor.getByLabel("Client secret").fill(clientSecret);
+  await editor.getByLabel("Additional scopes").fill("groups");
+  await editor.getByRole("button", { name: "Add a group" }).click();
+  await editor.getByRole("textbox", { name: "Group 1", exact: true }).fill("fraud-leads");
+  await editor.getByRole("combobox", { name: "Role of group 1" }).selectOption("lead");
+  expect(await axeFindings(page)).toEqual([]);
+  await editor.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByText("One group decides the role. Others cannot sign in.").waitFor();
+  expect(await axeFindings(page)).toEqual([]);
+  expect(admin.complaints).toEqual([]);
+  await issuer.admit(service, { isEmailInIdToken: false, paths: [callback, "/auth/oidc/callback"] });
+  const { user } = await invite(tenant, "investigator", { name: "Joan Clarke" });
+  const guest = await Guest.open(browser.current, service);
+  await guest.goto("/sign-in");
+  await guest.page.getByRole("button", { name: "Single sign-on" }).click();
+  await guest.page.getByLabel("Tenant").fill("nobody-here");
+  await guest.press("Enter");
+  await guest.page.getByText("No identity provider is set up for nobody-here.").waitFor();
+  expect(await axeFindings(guest.page)).toEqual([]);
+  await guest.page.getByLabel("Tenant").fill(slug);
+  await guest.press("Enter");
+  const subject = { sub: randomUUID(), email: user.email, email_verified: true };
+  issuer.at = { ...subject, groups: ["others"] };
+  await guest.page.getByRole("link", { name: "Sign in with Shop ID" }).click();
+  await guest.page.getByText("None of your groups has access to Casehound.").waitFor();
+  issuer.at = { ...subject, groups: ["fraud-leads"] };
+  await guest.context.clearCookies();
+  await guest.page.getByRole("link", { name: "Sign in with Shop ID" }).click();
+  await guest.menu().getByText("Joan Clarke").waitFor();
+  const found = await tenant.call("GET", `/users/${user.user_id}`);
+  expect(found.json.data).toMatchObject({ role: "lead", has_external_sign_in: true });
   expect(guest.complaints).toEqual([]);
 });
 

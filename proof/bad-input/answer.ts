@@ -58,7 +58,8 @@ export function faultOfAnswer({ status, headers, text }: Answer, { isHead = fals
   const type = headers.get("content-type") ?? "none";
   if (status < 400 && mayBePage && pages.has(type)) return null;
   const wanted = status >= 400 ? "application/problem+json" : "application/json";
-  if (type !== wanted) return `a ${status} with the type ${type}`;
+  const isScim = type === "application/scim+json";
+  if (type !== wanted && !isScim) return `a ${status} with the type ${type}`;
   return status >= 400 ? problemFault(status, text) : jsonOf(text) === undefined ? `a ${status} that is not JSON` : null;
 }
 
@@ -79,8 +80,10 @@ export function problemOf(text: string): Problem | null {
 function problemFault(status: number, text: string): string | null {
   const problem = problemOf(text);
   if (!problem) return `a ${status} that is not JSON`;
+  // An error of SCIM writes its status as a text.
   const isWhole =
-    problem.status === status && [problem.type, problem.title, problem.detail].every((each) => typeof each === "string");
+    `${problem.status}` === `${status}` &&
+    [problem.type, problem.title, problem.detail].every((each) => typeof each === "string");
   const hasErrors = Array.isArray(problem.errors) && problem.errors.length > 0;
   if (!isWhole || hasErrors !== (status === 422) || (!hasErrors && problem.errors !== null))
     return `a ${status} that is not a problem`;

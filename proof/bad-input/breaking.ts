@@ -114,10 +114,15 @@ function breakForm({ path, keyword }: Rule, request: Request, form: Record<strin
 }
 
 // The valid body has neither occurrences nor a snooze, because both depend on the case's evidence. It has no flags either, because
-// the account may have been erased.
+// the account may have been erased, and no entries, because the list may have been deleted.
 const addedFor: Record<string, object> = {
+  list_entries: {
+    list_entries: [{ list: "a_list", value: "a value", expires_at: "2099-01-01T00:00:00.000Z", reason: "A reason" }],
+  },
   occurrence_ids: { occurrence_ids: ["an occurrence"] },
   snooze: { disposition: "FALSE_POSITIVE", snooze: { days: 1, scope: "account" } },
+  // Instead of cases.
+  website_account_id: { website_account_id: "account-1" },
   account: { account: { is_blocked: true, is_quarantined: true, is_fraudulent: true } },
 };
 
@@ -135,7 +140,7 @@ function breakBody(rule: Rule, { request, body: valid }: { request: Request; bod
     case "body":
       return ["", " ", "\n"].map((text) => ({ request: withBody(request, text), refusal: badRequest }));
     case "required": {
-      const isPrecondition = operation.id === "updateCase" && path[0] === "case_version";
+      const isPrecondition = ["updateCase", "handOverCase"].includes(operation.id) && path[0] === "case_version";
       return [{ ...broken(absent), ...(isPrecondition && { refusal: { status: 428, type: "precondition-required" } }) }];
     }
     case "additionalProperties":

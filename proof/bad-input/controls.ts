@@ -32,7 +32,17 @@ function toAsked(operation: DocumentOperation, request: Request): Asked {
 
 // A conflict is detected only after the request itself has been validated. Few backtests may be pending at once.
 function isTaken(operation: DocumentOperation, status: number): boolean {
-  return status === operation.success || status === 409 || (operation.id === "createBacktest" && status === 429);
+  // Clients can neither request approval nor approve.
+  const isForPeople = ["requestApproval", "decideApproval"].includes(operation.id) && status === 403;
+  // A tenant has few tokens for directories.
+  const isFull = operation.id === "createScimToken" && status === 422;
+  return (
+    isForPeople ||
+    isFull ||
+    status === operation.success ||
+    status === 409 ||
+    (operation.id === "createBacktest" && status === 429)
+  );
 }
 
 // Texts with a meaning and numbers that depend on each other have no other valid value that a schema could describe.
@@ -43,6 +53,7 @@ const meaningful = new Set([
   "from",
   "allowed_origins",
   "case_id",
+  "handed_to",
   "score_2",
   "score_3",
   "score_4",
@@ -52,9 +63,12 @@ const meaningful = new Set([
   "occurrence_ids",
   "snooze",
   "account",
+  "list_entries",
+  "own_disposition",
   "occurred_at",
   "is_disabled",
   "url",
+  "issuer",
   "event_id",
   "order_id",
   "time_zone",
@@ -63,16 +77,23 @@ const meaningful = new Set([
   "values",
   "csv",
   "from_case_id",
+  "views",
+  "details",
+  "view_id",
 ]);
-const parametersOfMeaning = new Set(["cursor", "start_date", "end_date", "case_ids", "types", "wait"]);
+const parametersOfMeaning = new Set(["cursor", "filter", "start_date", "end_date", "case_ids", "types", "wait"]);
 
 function variantsOf(operation: DocumentOperation, { request, body }: { request: Request; body: unknown }): Request[] {
   const parameters = operation.parameters.filter((each) => each.in === "query" && !parametersOfMeaning.has(each.name));
   const queried = parameters.flatMap(({ name, schema }) =>
     validValues(schema).map((value): Request => ({ ...request, query: [[name, encodeURIComponent(String(value))]] })),
   );
+  // Instead of cases, which the body already has.
+  const isRequest = ["checkApproval", "requestApproval"].includes(operation.id);
   const bodies = operation.body
-    ? placesOf(operation.body.schema, []).flatMap(({ path, schema }) => bodiesWith(body, path, schema))
+    ? placesOf(operation.body.schema, [])
+        .filter(({ path }) => !(isRequest && path[0] === "website_account_id"))
+        .flatMap(({ path, schema }) => bodiesWith(body, path, schema))
     : [];
   return [request, ...queried, ...bodies.map((each) => withJson(request, each))];
 }

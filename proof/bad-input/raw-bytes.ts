@@ -143,6 +143,9 @@ function serviceRequests({ client_id, client_secret }: World["credentials"]): Bu
     withJson(plain("POST", "/auth/sign-in"), { email: "ada@shop.example", password: "not the password" }),
     withJson(plain("POST", "/auth/sign-out"), {}),
     withJson(plain("POST", "/auth/password"), { password: "not the password", new_password: "another password" }),
+    withJson(plain("POST", "/auth/second-factor"), { code: "123456" }),
+    withJson(plain("POST", "/auth/passkey"), { credential: { id: "AAAA" } }),
+    withJson(plain("POST", "/auth/totp"), { password: "not the password" }),
     withJson(plain("POST", "/auth/link"), { token: "absent" }),
     withJson(plain("POST", "/auth/link/use"), { token: "absent", password: "another password" }),
   ].map(bytesOf);

@@ -9,7 +9,7 @@ const kind = "one rule broken";
 const waysInAll = 5_000;
 
 // Operations whose fields depend on each other: one wrong field may make another wrong too.
-const dependent = new Set(["updateCase", "updateThresholds"]);
+const dependent = new Set(["updateCase", "updateThresholds", "checkApproval", "requestApproval"]);
 
 // Breaks every rule of every schema in the document in each known way, then with other values until enough were sent. If fewer
 // requests are wanted than there are ways, it uses one way per rule.

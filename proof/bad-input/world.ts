@@ -33,7 +33,8 @@ export async function buildWorld(port: number, tenant: Tenant): Promise<World> {
   const call = async (method: string, path: string, options: Options = {}) => {
     const answer = await send(port, method, `/v2/${tenant.tenant}${path}`, { token, ...options });
     assert(answer.status < 300, `${method} ${path}: ${answer.text}`);
-    return answer.json.data;
+    // SCIM puts nothing around its resources.
+    return path.startsWith("/scim/v2/") ? (answer.json as never) : answer.json.data;
   };
   const origin = "https://shop.example";
   await call("PUT", "/tenants", { body: { allowed_origins: [origin] } });
@@ -45,14 +46,14 @@ export async function buildWorld(port: number, tenant: Tenant): Promise<World> {
   const { user }: { user: { user_id: string } } = await call("POST", "/users", {
     body: { email: `${tenant.tenant}@shop.example`, name: "Ada", role: "investigator" },
   });
-  const reader: { client: { client_id: string }; client_secret: string } = await call("POST", "/clients", {
-    body: { scopes: readScopes },
-  });
+  type Made = { client: { client_id: string }; client_secret: string };
+  const reader: Made = await call("POST", "/clients", { body: { scopes: readScopes } });
   const { client }: { client: { client_id: string } } = await call("POST", "/clients", { body: { scopes: readScopes } });
   const backtest: { backtest_id: string } = await call("POST", "/backtests", {
     body: { expression: 'event.type == "login_failed"', days: 1 },
   });
-  await makeLists(call);
+  const [directory] = await Promise.all([makeDirectory(call), makeLists(call), makeAccess(call)]);
+  const { view_id }: { view_id: string } = await call("POST", "/views", { body: { name: "Open cases", is_shared: true } });
   const { webhook }: { webhook: { webhook_id: string } } = await call("POST", "/webhooks", {
     body: { url: "https://crm.example/" },
   });
@@ -60,8 +61,7 @@ export async function buildWorld(port: number, tenant: Tenant): Promise<World> {
   await call("PUT", `/webhooks/${webhook.webhook_id}`, { body: { is_enabled: false } });
   const { clickstream_app_id }: { clickstream_app_id: string } = await call("GET", "/tenants");
   const { rules }: { rules: { rule_id: string }[] } = await call("GET", "/rules");
-  // Fill the quarantine, so its list has several pages.
-  for (const text of ["{", "[", "7"]) await send(port, "POST", `/collect/${clickstream_app_id}`, { rawBody: text });
+  await fillQuarantine(port, clickstream_app_id);
   return {
     port,
     tenantId: tenant.tenant_id,
@@ -81,17 +81,43 @@ export async function buildWorld(port: number, tenant: Tenant): Promise<World> {
       ip: "203.0.113.7",
       rule_id: rules[0]?.rule_id ?? "",
       list_name: "bad_addresses",
+      role_name: "auditors",
+      issuer_key: "company",
+      ...directory,
       backtest_id: backtest.backtest_id,
       prediction_id: Object.values(whole.fraud_occurrences)[0]?.prediction_id ?? "",
       client_id: client.client_id,
       user_id: user.user_id,
       webhook_id: webhook.webhook_id,
+      view_id,
       app_key: clickstream_app_id,
     },
   };
 }
 
 // Policies use the second list, so that the first one can be deleted.
+async function makeAccess(call: (method: string, path: string, options?: Options) => Promise<unknown>): Promise<void> {
+  await call("POST", "/roles", { body: { role: "auditors", scopes: ["read:cases"] } });
+  const secret = { client_id: "casehound", client_secret: "secret" };
+  const issuer = { issuer_key: "company", name: "Company", issuer: "https://id.example", ...secret };
+  await call("POST", "/issuers", { body: issuer });
+}
+
+// So that its list has several pages.
+async function fillQuarantine(port: number, appKey: string): Promise<void> {
+  for (const text of ["{", "[", "7"]) await send(port, "POST", `/collect/${appKey}`, { rawBody: text });
+}
+
+async function makeDirectory(
+  call: (method: string, path: string, options?: Options) => Promise<unknown>,
+): Promise<{ scim_token_id: string; scim_group_id: string }> {
+  const { scim_token } = (await call("POST", "/scim/tokens", { body: { name: "company" } })) as {
+    scim_token: { scim_token_id: string };
+  };
+  const group = (await call("POST", "/scim/v2/Groups", { body: { displayName: "Company" } })) as { id: string };
+  return { scim_token_id: scim_token.scim_token_id, scim_group_id: group.id };
+}
+
 async function makeLists(call: (method: string, path: string, options?: Options) => Promise<unknown>): Promise<void> {
   await call("POST", "/lists", { body: { name: "bad_addresses", type: "ip", kind: "watch" } });
   await call("POST", "/lists", { body: { name: "in_policies", type: "account", kind: "watch" } });

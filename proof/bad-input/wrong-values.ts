@@ -94,6 +94,7 @@ function wrongNumbers(keyword: "minimum" | "maximum", bound: number, type: unkno
 }
 
 const formats: Record<string, string[]> = {
+  date: ["today", "2026-02-30", "2026-1-1", "2026-11-15T09:30:00.000Z", "0000-01-01", " 2026-11-15"],
   "date-time": ["yesterday", "2026-02-30T00:00:00.000Z", "2026-11-15T09:30:00+01:00", "2026-11-15", "0000-01-01T00:00:00.000Z"],
   ip: ["1.2.3.256", "::g", "localhost", "1.2.3.4/8", "01.2.3.4"],
   uuid: ["7", "0190f1aa-0000-7000-8000", "g190f1aa-0000-7000-8000-000000000000"],

@@ -19,6 +19,10 @@ function absentParams(): Params {
     "ip",
     "webhook_id",
     "snooze_id",
+    "view_id",
+    "scim_token_id",
+    "scim_group_id",
+    "approval_id",
   ];
   const plain = Object.fromEntries(names.map((name) => [name, randomUUID()]));
   const chosen = { website_account_id: `account-${randomUUID()}`, client_id: `t-${randomUUID()}-${randomUUID().slice(24)}` };
@@ -26,6 +30,8 @@ function absentParams(): Params {
     ...plain,
     ...chosen,
     rule_id: `rule_${randomUUID().replaceAll("-", "")}`,
+    role_name: `role-${randomUUID().slice(0, 8)}`,
+    issuer_key: `issuer-${randomUUID().slice(0, 8)}`,
     list_name: `list_${randomUUID().replaceAll("-", "")}`,
     model_id: randomUUID().replaceAll("-", "").repeat(2),
   };
@@ -37,6 +43,8 @@ function namesIn({ path }: Operation): string[] {
 
 function bodyOf(operation: Operation, params: Params): unknown {
   if (operation.id === "closeCases") return { cases: [{ case_id: params["case_id"], case_version: 1 }] };
+  if (["checkApproval", "requestApproval"].includes(operation.id))
+    return { cases: [{ case_id: params["case_id"], case_version: 1 }] };
   if (operation.id === "rotateAuthSecret" || operation.id === "rotateClientSecret") return {};
   // A tenant can have at most five valid secrets.
   if (operation.id === "createIdentitySecret") return { revoke_now: true };
@@ -88,7 +96,9 @@ export async function tryForeignIds({ by, on, tally }: Pair, operation: Operatio
 
 // Both tenants have objects of the same name, and each must get its own. Run this last, because it changes the caller's objects.
 export async function tryOwn({ by, tally }: Pair, operation: Operation): Promise<void> {
-  const answer = await request(by, "token", { operation, slug: by.slug, params: by.shared });
+  // Only people can request approval.
+  const who = operation.id === "requestApproval" ? "session" : "token";
+  const answer = await request(by, who, { operation, slug: by.slug, params: by.shared });
   tally.see(`${operation.id} on what both have`, answer);
   if (answer.status >= 300 && answer.status !== 409)
     tally.fault(`${operation.id} on the caller's own: ${answer.status} ${answer.text.slice(0, 300)}`);
@@ -102,11 +112,17 @@ export async function tryFilters(pair: Pair, operation: Operation): Promise<void
     crm_account_id: `crm-${on.word}`,
     case_ids: on.own["case_id"] ?? "",
     claimed_by: on.clientId,
+    handed_to: on.own["user_id"] ?? "",
+    case_id: on.own["case_id"] ?? "",
     closed_by: on.clientId,
+    own_disposition: `outcome-${on.word}`,
     types: "case.opened",
     activity_id: `fraud_report-of-${on.own["website_account_id"] ?? ""}`,
     order_id: `order-${on.word}`,
     prefix: on.word,
+    filter: `displayName co "${on.word}"`,
+    attributes: `displayName,${on.word}`,
+    excludedAttributes: `members,${on.word}`,
     q: on.word,
     a: on.own["model_id"] ?? "",
     b: on.own["model_id"] ?? "",

@@ -87,6 +87,29 @@ const foreignCsrf =
     tally.see(what, await by.ask("POST", path, { headers, body }), { wanted: 403 });
   };
 
+// A ticket says whose password was right. One that names somebody else must not let anybody try codes.
+const forgedTicket: Attempt = async ({ by, on, tally }, what) => {
+  const ticket = [on.tenantId, on.shared["user_id"], Date.now() + 60_000, randomUUID()].join(".");
+  const headers = { cookie: `casehound_ticket=${ticket}` };
+  tally.see(what, await by.ask("POST", "/auth/second-factor", { headers, body: { code: "123456" } }), { wanted: 401 });
+};
+
+const ownFactors = [
+  "/auth/totp",
+  "/auth/totp/confirm",
+  "/auth/totp/remove",
+  "/auth/passkeys/begin",
+  "/auth/passkeys",
+  "/auth/passkeys/remove",
+  "/auth/recovery-codes",
+];
+
+// Passkeys need a domain name, which this service does not have. So everybody gets the same response.
+const noPasskeys =
+  (path: string): Attempt =>
+  async ({ by, tally }, what) =>
+    tally.see(what, await by.ask("POST", path, { body: {} }), { wanted: 404 });
+
 // A link works with its token alone, so a changed token must open nothing.
 const changedLink =
   (path: string, more: (by: Twin) => Record<string, string>): Attempt =>
@@ -122,6 +145,11 @@ const attempts: Record<string, Attempt> = {
   "POST /auth/sign-out": foreignCsrf("/auth/sign-out"),
   "POST /auth/sign-out-everywhere": foreignCsrf("/auth/sign-out-everywhere"),
   "POST /auth/password": foreignCsrf("/auth/password"),
+  "POST /auth/second-factor": forgedTicket,
+  "POST /auth/passkey/challenge": noPasskeys("/auth/passkey/challenge"),
+  "POST /auth/passkey": noPasskeys("/auth/passkey"),
+  "GET /auth/second-factors": forgedSession("GET", "/auth/second-factors"),
+  ...Object.fromEntries(ownFactors.map((path) => [`POST ${path}`, foreignCsrf(path)])),
   "POST /auth/link": changedLink("/auth/link", () => ({})),
   "POST /auth/link/use": changedLink("/auth/link/use", ({ password }) => ({ password })),
   "POST /collect/{app_key}": collectorOf("POST"),
@@ -137,6 +165,8 @@ const alike = [
   "/docs/",
 ];
 for (const path of [...alike, "/tag.js", "/livez", "/readyz"]) attempts[`GET ${path}`] = sameForAll(path);
+for (const path of ["", "/callback"])
+  attempts[`GET /auth/oidc/{tenant_slug}/{issuer_key}${path}`] = sameForAll(`/auth/oidc/nobody-here/none${path}`);
 attempts["GET /docs/{page}"] = sameForAll("/docs/api");
 
 // Only the table is needed. No handler is called, so their dependencies are not needed.

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceProcess } from "../../service/test/launch.ts";
 import { send, type Answer, type Options } from "../../service/test/send.ts";
+import { noNotifications } from "../../service/src/domain/notification.ts";
 import type { Stand } from "../stand.ts";
+import { storeApproval } from "../../service/test/stored-approval.ts";
 import { storeSnooze } from "../../service/test/stored-snooze.ts";
+import { storeMail } from "./mails.ts";
 import { storeModel } from "./model.ts";
 
 const waitMaxMs = 30_000;
@@ -56,7 +59,10 @@ export class Twin {
     await twin.#fillCases();
     const model_id = await storeModel(stand.database, twin.tenantId, Number.parseInt(word.slice(-6), 16));
     const snooze_id = await storeSnooze(stand.database, twin.tenantId, `quiet-${word}`);
-    for (const params of [twin.shared, twin.own]) Object.assign(params, { model_id, snooze_id });
+    const approval_id = await storeApproval(stand.database, twin.tenantId, word);
+    for (const params of [twin.shared, twin.own]) Object.assign(params, { model_id, snooze_id, approval_id });
+    await storeMail(stand.database, twin.tenantId, { userId: twin.shared["user_id"] ?? "", word });
+    await twin.#askForMails();
     return twin;
   }
 
@@ -91,6 +97,8 @@ export class Twin {
       await this.#do("POST", `/lists/${name}/entries`, { entries: [{ value: "192.0.2.0/24", reason: this.word }] });
     }
     await this.#do("POST", "/enduseraccounts", { website_account_id: "customer", crm_account_id: `crm-${this.word}` });
+    const view = { name: this.word, filter: { website_account_id: "user-1", closed_by: this.word }, is_shared: true };
+    this.shared["view_id"] = (await this.#do<{ view_id: string }>("POST", "/views", view)).view_id;
     const backtest = await this.#do<{ backtest_id: string }>("POST", "/backtests", { expression: rule.expression });
     this.shared["backtest_id"] = backtest.backtest_id;
   }
@@ -141,12 +149,41 @@ export class Twin {
     const waiting = await this.#do<Invited>("POST", "/users", other);
     this.linkToken = tokenOf(waiting.link.url);
     const made = await this.#do<{ client: { client_id: string } }>("POST", "/clients", { scopes: ["read:cases"] });
+    for (const role of ["same-role", `only-${this.word}`]) await this.#do("POST", "/roles", { role, scopes: ["read:cases"] });
+    for (const key of ["same-issuer", `only-${this.word}`]) await this.#addIssuer(key);
     const hook = { url: `https://${this.word}.example/hook` };
     const { webhook } = await this.#do<{ webhook: { webhook_id: string } }>("POST", "/webhooks", hook);
     // Switched off, so that nothing is sent.
     await this.#do("PUT", `/webhooks/${webhook.webhook_id}`, { is_enabled: false });
     const others = { client_id: made.client.client_id, webhook_id: webhook.webhook_id };
-    Object.assign(this.shared, { user_id: waiting.user.user_id, ...others });
+    const directory = await this.#fillDirectory();
+    Object.assign(this.shared, { user_id: waiting.user.user_id, role_name: "same-role", issuer_key: "same-issuer" });
+    Object.assign(this.shared, others, directory);
+    Object.assign(this.own, { role_name: `only-${this.word}`, issuer_key: `only-${this.word}` });
+  }
+
+  async #fillDirectory(): Promise<{ scim_token_id: string; scim_group_id: string }> {
+    type Made = { scim_token: { scim_token_id: string } };
+    const { scim_token } = await this.#do<Made>("POST", "/scim/tokens", { name: "directory" });
+    const person = { userName: `${this.word}@directory.example`, displayName: `Joan ${this.word}` };
+    const made = await this.call("POST", "/scim/v2/Users", { body: person });
+    if (made.status !== 201) throw new Error(`a directory could not create a person: ${made.text}`);
+    const members = [{ value: (made.json as unknown as { id: string }).id }];
+    const group = await this.call("POST", "/scim/v2/Groups", { body: { displayName: `Team ${this.word}`, members } });
+    return { scim_token_id: scim_token.scim_token_id, scim_group_id: (group.json as unknown as { id: string }).id };
+  }
+
+  async #addIssuer(issuer_key: string): Promise<void> {
+    const issuer = `https://${issuer_key}.example`;
+    const secret = { client_id: "console", client_secret: `secret-of-${this.word}` };
+    await this.#do("POST", "/issuers", { issuer_key, name: `ID of ${this.word}`, issuer, ...secret });
+  }
+
+  // The views of a person are settings that only the person's session can change.
+  async #askForMails(): Promise<void> {
+    const body = { ...noNotifications, views: [this.shared["view_id"]], mentions: true };
+    const answer = await this.ask("PUT", `/v2/${this.slug}/notifications`, { headers: this.person, body });
+    if (answer.status !== 200) throw new Error(`a person could not ask for mails: ${answer.text}`);
   }
 
   async #fillCases(): Promise<void> {
@@ -157,16 +194,26 @@ export class Twin {
     });
     const caseOf = (account: string) => listed.find((each) => each.website_account_id === account);
     const idOf = (account: string) => caseOf(account)?.case_id ?? "";
+    const own_disposition = `outcome-${this.word}`;
+    const own_dispositions = [{ name: own_disposition, disposition: "FALSE_POSITIVE" }];
+    await this.#do("PUT", "/dispositions", { own_dispositions, dispositions_version: 1 });
+    const limits = { blocking: false, amounts: [], includes_clients: false, bulk_over: 500, approval_settings_version: 1 };
+    await this.#do("PUT", "/approval-settings", limits);
+    const templates = [{ name: this.word, text: `A reason of ${this.word}` }];
+    await this.#do("PUT", "/reason-templates", { templates, templates_version: 1 });
     const change = {
       status: "CLOSED",
       case_version: caseOf("user-2")?.case_version,
       reason: this.word,
       disposition: "FALSE_POSITIVE",
+      own_disposition,
     };
     const closed = await this.call("PUT", `/cases/${idOf("user-2")}`, { body: change, key: sharedKey });
     if (closed.status !== 200 || closed.headers.has("idempotent-replayed") || !closed.text.includes(idOf("user-2")))
       throw new Error(`the key ${sharedKey} is not free for ${this.slug}: ${closed.status} ${closed.text}`);
     this.shared["case_id"] = idOf("user-1");
+    const handing = { case_version: caseOf("user-1")?.case_version, handed_to: "lead", text: `Handed over, says ${this.word}` };
+    await this.#do("POST", `/cases/${idOf("user-1")}/handover`, handing, `handover-${this.word}`);
     await this.#do("POST", `/cases/${idOf("user-1")}/notes`, { text: `A note about ${this.word}` }, `note-${this.word}`);
     await this.#do("PUT", `/cases/${idOf("user-1")}/claim`);
     type Whole = { fraud_occurrences: Record<string, { prediction_id: string }> };

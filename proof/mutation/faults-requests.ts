@@ -5,10 +5,17 @@ export const requestFaults: Fault[] = [
   ...faultsIn("service/src/api/http/run.ts", [
     [
       "a scope is not required",
-      "runOperation",
+      "requireScopes",
       /if \(!\w+\.scopes\.has\(\w+\)\) throw/,
       "if (false) throw",
       "service/test/scopes.test.ts",
+    ],
+    [
+      "the sender of a late body is not identified again",
+      "runOperation",
+      /performance\.now\(\) - identifiedAt > lateBodyMs \?/,
+      "false ?",
+      "service/test/held-requests.test.ts",
     ],
     [
       "a token works for any tenant's path",
@@ -202,7 +209,7 @@ export const requestFaults: Fault[] = [
   ...faultsIn("service/src/api/people/attempts.ts", [
     [
       "passwords for an e-mail can be tried without limit from many addresses",
-      "admit",
+      "strangersSubjects",
       /\{ kind: "account", text: \w+ \},/,
       "",
       "service/test/sign-in-attempts.test.ts",
@@ -210,9 +217,43 @@ export const requestFaults: Fault[] = [
     [
       "failures of strangers slow down a known browser",
       "admit",
-      /if \(!\w+\) return/,
-      "if (true) return",
+      /add\(\w+\?\.slugs \?\? \[\],/,
+      "add([],",
       "service/test/sign-in-attempts.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/api/people/totp.ts", [
+    [
+      "a code of an authenticator app can be used twice",
+      "findTotpStep",
+      / && \w+ > \w+\) found/,
+      ") found",
+      "service/test/people-second-factor.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/api/people/webauthn.ts", [
+    [
+      "a passkey signs in without verifying the person",
+      "checkAnswer",
+      /flags\.isPresent \| flags\.isVerified/,
+      "flags.isPresent",
+      "service/test/people-passkeys.test.ts",
+    ],
+    [
+      "a passkey's answer to another origin is accepted",
+      "checkAnswer",
+      / && client\["origin"\] === site\.origin/,
+      "",
+      "service/test/people-passkeys.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/api/people/links.ts", [
+    [
+      "a password reset link replaces the second factor",
+      "takeLink",
+      /\?\.has_second_factor === true/,
+      "?.has_second_factor === null",
+      "service/test/people-second-factor.test.ts",
     ],
   ]),
   ...faultsIn("service/src/domain/role.ts", [

@@ -92,7 +92,13 @@ async function auditActivities(ledger: Ledger, client: Client, tenantId: string)
   }
   const total = [...scored.values()].reduce((sum, times) => sum + times, 0);
   const counted = await client.query<{ events: number }>(
-    "select coalesce(sum(total_events), 0)::int as events from metric_buckets where tenant_id = $1 and level = 'minute'",
+    `select coalesce(sum(total_events), 0)::int as events
+    from (
+      select tenant_id, level, total_events from metric_buckets
+      union all
+      select tenant_id, level, total_events from metric_additions
+    ) as counted
+    where tenant_id = $1 and level = 'minute'`,
     [tenantId],
   );
   if (counted.rows[0]?.events !== total)

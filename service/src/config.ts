@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { clientIdFault } from "./domain/client.ts";
 import { slugFault } from "./domain/tenant.ts";
 import { logFormats, type LogFormat } from "./log.ts";
+import { readMailSettings, type MailSettings } from "./mail/settings.ts";
 
 // The only reader of the environment. A fault in it is reported in one line, with exit code 2.
 export class ConfigFault extends Error {}
@@ -24,7 +25,6 @@ const roles = ["api", "collector", "engine"] as const;
 type Role = (typeof roles)[number];
 
 const rowSecurities = ["auto", "on", "off"] as const;
-type RowSecurity = (typeof rowSecurities)[number];
 
 export type Config = {
   host: string;
@@ -42,7 +42,7 @@ export type Config = {
   logFormat: LogFormat;
   isStrictHost: boolean;
   // `auto` means on, unless the database does not allow it.
-  rowSecurity: RowSecurity;
+  rowSecurity: (typeof rowSecurities)[number];
   bootstrap: { tenant: string; clientId: string; clientSecret: string } | null;
   trustedIssuers: TrustedIssuer[];
   oidc: OidcSettings | null;
@@ -56,13 +56,13 @@ export type Config = {
   collectorQuotas: Record<"address" | "key", { events: number | null; names: number | null }>;
   // Whether webhooks may go to private addresses and use plain http.
   hasPrivateWebhooks: boolean;
+  // Null if the operator has not set up e-mail.
+  mail: MailSettings | null;
   // The proxies that are trusted to say where a request comes from.
   trustedProxies: BlockList;
 };
 
 export type Environment = Record<string, string | undefined>;
-
-const logLevels = ["silent", "error", "warn", "info", "debug"];
 
 // Only what needs attention is logged to a terminal, so that the addresses printed at the start stay in sight.
 const terminal = { format: "pretty", level: "warn" } as const;
@@ -85,7 +85,7 @@ export function readConfig(env: Environment = process.env, isTerminal = process.
     roles: readRoles(text(env, "ROLES")),
     metricsHost: text(env, "METRICS_HOST") ?? "127.0.0.1",
     metricsPort: text(env, "METRICS_PORT") === "off" ? null : port(env, "METRICS_PORT", 9464),
-    logLevel: oneOf(env, "LOG_LEVEL", logLevels, usual.level),
+    logLevel: oneOf(env, "LOG_LEVEL", ["silent", "error", "warn", "info", "debug"], usual.level),
     logFormat: oneOf(env, "LOG_FORMAT", logFormats, usual.format),
     isStrictHost: oneOf(env, "STRICT_HOST", ["on", "off"], "off") === "on",
     rowSecurity: oneOf(env, "ROW_SECURITY", rowSecurities, "off"),
@@ -104,7 +104,8 @@ export function readConfig(env: Environment = process.env, isTerminal = process.
       key: { events: rate(env, "QUOTA_KEY_EVENTS", "events", 5_000), names: rate(env, "QUOTA_KEY_NAMES", "names", 2_000) },
     },
     hasPrivateWebhooks: oneOf(env, "WEBHOOK_ADDRESSES", ["public", "any"], "public") === "any",
-    trustedProxies: readProxies(text(env, "TRUSTED_PROXIES") ?? loopback),
+    mail: orFault(readMailSettings({ url: text(env, "SMTP_URL"), from: text(env, "MAIL_FROM") })),
+    trustedProxies: readProxies(text(env, "TRUSTED_PROXIES") ?? "127.0.0.0/8, ::1"),
   };
 }
 
@@ -125,6 +126,11 @@ export function localUrl({ host, port }: Pick<Config, "host" | "port">): string 
 function isAddressGiven(env: Environment): boolean {
   const [host, port] = [text(env, "HOST"), text(env, "PORT")];
   return port === null ? host !== null && !isEverywhere(host) : Number(port) !== 0;
+}
+
+function orFault<T>(read: T | string): T {
+  if (typeof read === "string") throw new ConfigFault(read);
+  return read;
 }
 
 // An empty variable counts as not set, as in most shell scripts.
@@ -192,8 +198,6 @@ function readRoles(value: string | null): Set<Role> {
     throw new ConfigFault(`ROLES must be a list of ${roles.join(", ")}, not ${JSON.stringify(value)}`);
   return new Set(known);
 }
-
-const loopback = "127.0.0.0/8, ::1";
 
 function readProxies(value: string): BlockList {
   const list = new BlockList();

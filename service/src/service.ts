@@ -1,17 +1,19 @@
-import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { readConsole } from "@casehound/console/files";
 import { tagScript } from "@casehound/tag";
 import { openAddressData } from "./address-data.ts";
 import { Authenticator } from "./api/tokens/auth.ts";
+import { ScimTokens } from "./api/tokens/scim-tokens.ts";
 import { BudgetCases } from "./api/budget-cases.ts";
 import { closeTogether } from "./api/case-update.ts";
 import { CollectorQuotas } from "./api/collector/quotas.ts";
 import { Collector } from "./api/collector/collector.ts";
 import { ConsolePages } from "./api/documents/console.ts";
 import { CursorSeal } from "./api/http/cursor.ts";
+import { Challenges } from "./api/people/challenges.ts";
 import { Devices } from "./api/people/devices.ts";
+import { Tickets } from "./api/people/tickets.ts";
 import { servedDocs } from "@casehound/site/site";
 import { EventFeed } from "./api/event-feed.ts";
 import { Issuer } from "./api/tokens/issuer.ts";
@@ -21,7 +23,6 @@ import { openapiDocument } from "./api/documents/openapi.ts";
 import type { Audit } from "./api/operation.ts";
 import { operations } from "./api/operations.ts";
 import { makeSetUpLink } from "./api/people/links.ts";
-import { OtherIssuer } from "./api/people/oidc.ts";
 import { peopleRoutes } from "./api/people/routes.ts";
 import { RateLimiter } from "./api/http/rate-limits.ts";
 import { Router } from "./api/http/router.ts";
@@ -40,7 +41,7 @@ import { EmbeddedPostgres } from "./db/postgres/embedded.ts";
 import { gatherReads, gatherWrites } from "./db/postgres/gather.ts";
 import { insertBatches } from "./db/inbox.ts";
 import { migrate } from "./db/postgres/migrate.ts";
-import { findOrMakeSecret, savePublicUrl } from "./db/settings.ts";
+import { findOrMakeKeys, savePublicUrl } from "./db/settings.ts";
 import { isBound, openTenantLock } from "./db/tenant-lock.ts";
 import { findTenantsByKeys } from "./db/tenants.ts";
 import { demoEnrichment, demoOrigin, startDemo } from "./demo.ts";
@@ -48,6 +49,7 @@ import type { Assessor } from "./engine/assessor.ts";
 import type { Clock } from "./engine/cases.ts";
 import type { Enrichment } from "./engine/enrichment.ts";
 import { openLog } from "./log.ts";
+import { openMailer } from "./mail/mailer.ts";
 import { databaseFault } from "./operator.ts";
 import { startDetection } from "./workers.ts";
 import { allowOrigin, bootstrap, demoCredentials, seedRules, type DemoCredentials } from "./tenancy.ts";
@@ -211,10 +213,12 @@ async function startApi(
   await authenticator.start();
   stops.push(() => authenticator.stop());
   if (isApi) await database.transaction((tx) => savePublicUrl(tx, publicUrl));
-  const keys = await findKeys(database);
+  const keys = await database.transaction(findOrMakeKeys);
   const audit: Audit = (what, about) => log.info({ audit: what, ...about }, "audit");
   const sessions = new Sessions({ database, publicUrl, now: clock.now });
   const devices = new Devices(keys.devices, sessions.cookies);
+  const tickets = new Tickets(keys.devices, sessions.cookies);
+  const challenges = new Challenges(keys.devices, sessions.cookies);
   const feed = new EventFeed(database);
   const services: SharedServices = {
     audit,
@@ -243,32 +247,25 @@ async function startApi(
     tag: () => tag,
     addressData: enrichment.files,
     people: peopleRoutes(
-      { database, sessions, devices, publicUrl, audit, trustedProxies, ...clock },
-      config.oidc && new OtherIssuer(config.oidc, publicUrl),
+      { database, sessions, devices, tickets, challenges, publicUrl, audit, trustedProxies, ...clock, ...webhooksOf(config) },
+      config.oidc,
     ),
   });
   const system = all.filter(({ role }) => role === undefined || config.roles.has(role));
   const router = new Router(isApi ? operations : [], system);
   const pages = isApi ? new ConsolePages(readConsole()) : null;
-  server.open({ services, authenticator, sessions, limiter, router, pages, isStrictHost: config.isStrictHost });
+  const scimTokens = new ScimTokens({ database, trustedProxies, now: clock.now });
+  server.open({ services, authenticator, sessions, scimTokens, limiter, router, pages, isStrictHost: config.isStrictHost });
   if (isServing) stops.push(() => server.stop());
   // Stops run in reverse order, so this runs before the server waits for requests in flight. A stream never ends by itself.
   stops.push(async () => feed.stop());
   return { url: publicUrl, ownUrl, port, issuer };
 }
 
-// Every process uses the same keys.
-function findKeys(database: Database): Promise<{ cursors: Buffer; devices: Buffer }> {
-  return database.transaction(async (tx) => ({
-    cursors: await findOrMakeSecret(tx, "cursors", randomBytes(32)),
-    devices: await findOrMakeSecret(tx, "devices", randomBytes(32)),
-  }));
-}
-
 const webhooksOf = ({ hasPrivateWebhooks }: Config) => ({ isPrivateAllowed: hasPrivateWebhooks });
 
 // The part of the configuration that handlers use.
-const settingsOf = (config: Config) => ({ webhooks: webhooksOf(config), retentionDays: config.retentionDays });
+const settingsOf = (of: Config) => ({ webhooks: webhooksOf(of), mailer: openMailer(of.mail), retentionDays: of.retentionDays });
 
 type Gathered = "findCase" | "findAccount" | "closeTogether" | "acceptTogether" | "servedModels" | "historyRoom" | "budgetCases";
 

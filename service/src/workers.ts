@@ -7,13 +7,17 @@ import { BatchTurns } from "./engine/batch-turns.ts";
 import { BriefBatches } from "./engine/brief-batches.ts";
 import type { Detector, Pass } from "./engine/detect.ts";
 import { Expiry } from "./engine/expire.ts";
+import { ChatSender } from "./engine/chat-webhooks.ts";
 import { LabelWorker } from "./engine/labels.ts";
 import { Engine } from "./engine/loop.ts";
+import { NotificationSender } from "./engine/notifications.ts";
+import { OverdueWorker } from "./engine/overdue.ts";
 import { RuleSets } from "./engine/rule-sets.ts";
 import { TrainingRunner } from "./engine/training.ts";
 import { UrgentLane } from "./engine/urgent-lane.ts";
 import { Verdicts } from "./engine/verdicts.ts";
 import { WebhookSender } from "./engine/webhooks.ts";
+import { Mailer } from "./mail/mailer.ts";
 import type { PostSettings } from "./webhook/post.ts";
 
 type Parts = Omit<Detector, "ruleSets" | "verdicts" | "brief"> & { log: Logger; metrics: Metrics; webhooks: PostSettings };
@@ -21,12 +25,14 @@ type Parts = Omit<Detector, "ruleSets" | "verdicts" | "brief"> & { log: Logger; 
 // Starts what answers assessments, and the background work if this process has the role `engine`. Without it, the engine of
 // another process gives the verdicts.
 export async function startDetection(
-  { roles, retentionDays }: Config,
+  { roles, retentionDays, mail, publicUrl }: Config,
   { log, metrics, webhooks, ...parts }: Parts,
 ): Promise<{ assessor: Assessor; stop: () => Promise<void> }> {
   const verdicts = new Verdicts();
   const detector = { ...parts, ruleSets: newRuleSets(log), verdicts, brief: new BriefBatches() };
-  const workers = roles.has("engine") ? startWorkers({ ...detector, log, metrics, retentionDays, webhooks }) : null;
+  const workers = roles.has("engine")
+    ? startWorkers({ ...detector, log, metrics, retentionDays, webhooks, mail, publicUrl })
+    : null;
   const wake = workers && ((tenantId: string) => workers.lane.wake(tenantId));
   const assessor = new Assessor({ detector, log, wake, onAnswer: (kind) => metrics.observeAssessment(kind) });
   const stop = async () => {
@@ -58,10 +64,13 @@ function newRuleSets(log: Logger): RuleSets {
   );
 }
 
-type WorkerOptions = Detector & { log: Logger; metrics: Metrics; retentionDays: number; webhooks: PostSettings };
+type WorkerOptions = Detector & { log: Logger; metrics: Metrics; webhooks: PostSettings } & Pick<
+    Config,
+    "retentionDays" | "mail" | "publicUrl"
+  >;
 
 // Starts detection, labels, backtests, models, webhooks, and the removal of expired data.
-function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: WorkerOptions) {
+function startWorkers({ log, metrics, retentionDays, webhooks, mail, publicUrl, ...detector }: WorkerOptions) {
   const { database, clock } = detector;
   const turns = new BatchTurns();
   const onPass = (pass: Pass) => metrics.observePass(pass);
@@ -77,6 +86,9 @@ function startWorkers({ log, metrics, retentionDays, webhooks, ...detector }: Wo
     new BacktestRunner({ database, clock, log }),
     new TrainingRunner({ database, clock, log }),
     new WebhookSender({ database, clock, log, post: webhooks }),
+    new ChatSender({ database, clock, log, post: webhooks, publicUrl }),
+    ...(mail ? [new NotificationSender({ database, clock, log, mailer: new Mailer(mail), publicUrl })] : []),
+    new OverdueWorker({ database, clock, log }),
     new Expiry({ database, clock, log, retentionDays }),
   ];
   for (const worker of workers) worker.start();

@@ -92,7 +92,16 @@ test("architecture: outside the table, no file names events of more than two nou
 });
 
 // Filters whose name other nouns use too. A name of a single word, like `status`, may occur anywhere, so it is not checked.
-const sharedNames = new Set(["website_account_id", "new_evidence", "created_after", "created_before", "claimed_by"]);
+const sharedNames = new Set([
+  "website_account_id",
+  "new_evidence",
+  "created_after",
+  "created_before",
+  "claimed_by",
+  "closed_by",
+  "handed_to",
+  "own_disposition",
+]);
 const ownNames = Object.keys(filterParameters).filter((name) => name.includes("_") && !sharedNames.has(name));
 
 test.each(ownNames)("architecture: the filter %s is named only in the two tables of filters", (name) => {
@@ -100,8 +109,9 @@ test.each(ownNames)("architecture: the filter %s is named only in the two tables
   expect(files).toContain("service/src/db/case-filters.ts");
   // A list sorted by score narrows its own filter, and the queue uses the narrower of two bounds.
   const steps = ["service/src/db/lists.ts", "console/src/screens/queue/search.ts"];
-  // The conditions of a policy's rows have the same names.
-  const conditions = ["service/src/domain/policy.ts", "console/src/screens/policy/"];
+  // The conditions of a policy's rows and of due times have the same names.
+  const ofDueTimes = ["domain/due.ts", "api/due-times.ts", "cli/due-times.ts"].map((file) => `service/src/${file}`);
+  const conditions = ["service/src/domain/policy.ts", "console/src/screens/policy/", ...ofDueTimes, "console/src/screens/due/"];
   expectOnlyIn(files, [...rowOf("a list filter"), ...steps, ...conditions]);
 });
 

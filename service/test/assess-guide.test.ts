@@ -98,36 +98,58 @@ test("guide: the Fastify checkout accepts payments, and declines those of a bloc
   expect(await post(port, "/checkout", order)).toEqual(paid);
 });
 
-test("guide: nginx asks the gate, passes requests on, and shows blocked accounts a different page", async () => {
-  const tenant = await TestTenant.create(service.current);
-  const gate = await startExample(tenant, "gate.mjs");
+// Runs nginx with the guide's example. All accounts have the password `right`.
+async function startNginx(gate: number, accounts: string[]): Promise<number> {
   const application = createServer((_request, response) => response.end("the application")).listen(0, "127.0.0.1");
   stops.push(() => application.close());
   const port = await freePort();
   const behind = (application.address() as AddressInfo).port;
+  const folder = processes.folder();
   const [server = ""] = blocksOf(page, "nginx");
   const own = server
     .replace("127.0.0.1:8000", `127.0.0.1:${port}`)
     .replace("127.0.0.1:8001", `127.0.0.1:${behind}`)
-    .replace("127.0.0.1:3001", `127.0.0.1:${gate}`);
-  const folder = processes.folder();
+    .replace("127.0.0.1:3001", `127.0.0.1:${gate}`)
+    .replace("/etc/nginx/members.htpasswd", `${folder}/members.htpasswd`);
+  writeFileSync(join(folder, "members.htpasswd"), accounts.map((each) => `${each}:{PLAIN}right\n`).join(""), { mode: 0o644 });
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`);
   writeFileSync(
     join(folder, "nginx.conf"),
-    `daemon off; pid ${folder}/pid; error_log stderr; events {} http { access_log off; ${temporary.join(" ")} ${own} }`,
+    `${process.getuid?.() === 0 ? "user root; " : ""}daemon off; pid ${folder}/pid; error_log stderr; events {} http { access_log off; ${temporary.join(" ")} ${own} }`,
   );
   const nginx = spawn(findNginx(), ["-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")], { stdio: "inherit" });
   stops.push(() => nginx.kill("SIGTERM"));
-  const ask = async (account: string, claimed: string) => {
-    // nginx takes the account from here. It ignores the header that the visitor adds.
-    const authorization = `Basic ${Buffer.from(`${account}:x`).toString("base64")}`;
-    const headers = { authorization, "x-account": claimed };
+  return port;
+}
+
+test("guide: nginx checks the password, asks the gate, and believes nothing else that a visitor says", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const port = await startNginx(await startExample(tenant, "gate.mjs"), ["ada", "bob"]);
+  const ask = async (account: string, password: string, claimed = "") => {
+    const authorization = `Basic ${Buffer.from(`${account}:${password}`).toString("base64")}`;
+    const headers = { ...(account !== "" && { authorization }), "x-account": claimed, "x-action": "ALLOW" };
     const response = await fetch(`http://127.0.0.1:${port}/account/x`, { headers, redirect: "manual" });
-    return [response.status, await response.text()];
+    return [response.status, response.headers.get("location") ?? (await response.text())];
   };
   await block(tenant, "bob");
-  await expectSoon(() => ask("ada", "bob"), [200, "the application"]);
-  await eventually(async () => expect(await ask("bob", "ada")).toEqual([403, "Please contact us.\n"]));
+  await expectSoon(() => ask("ada", "right", "bob"), [200, "the application"]);
+  await expectSoon(() => ask("bob", "right", "ada"), [403, "Please contact us.\n"]);
+  // Without the right password, the gate is not asked, so nothing counts for the account.
+  const strangers = [
+    ["", ""],
+    ["victim", "right"],
+    ["bob", "wrong"],
+  ] as const;
+  for (const [account, password] of strangers)
+    expect(await ask(account, password, "victim")).toEqual([401, expect.stringContaining("401")]);
+  const direct = await fetch(`http://127.0.0.1:${port}/gate`, {
+    headers: { authorization: `Basic ${Buffer.from("ada:right").toString("base64")}`, "x-account": "victim" },
+  });
+  expect(direct.status).toBe(404);
+  const policy = { mode: "on", policy_version: 1, rows: [{ moments: ["other"], action: "CHALLENGE" }] };
+  expect((await tenant.call("PUT", "/policy", { body: policy })).status).toBe(200);
+  await expectSoon(() => ask("ada", "right"), [302, expect.stringMatching(/\/second-factor$/)]);
+  expect((await tenant.call("GET", "/enduseraccounts/victim")).status).toBe(404);
 });
 
 test("guide: the example of an answer matches the schema", () => {

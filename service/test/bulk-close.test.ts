@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import type { BulkCloseResult, Case } from "../src/domain/case.ts";
+import type { BulkCloseResult } from "../src/domain/bulk-close.ts";
+import type { Case } from "../src/domain/case.ts";
 import { TestTenant, expectProblem, useService, type Answer, type Options } from "./harness.ts";
 
 const service = useService();

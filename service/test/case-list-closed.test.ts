@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
-import { caseSorts } from "../src/db/case-filters.ts";
+import { wholeSorts } from "../src/db/case-filters.ts";
 import { insertCase } from "../src/db/cases.ts";
 import { changeStatus, dispositions, openCase, type CaseDocument, type CaseListItem } from "../src/domain/case.ts";
 import { checkFinding } from "../src/domain/random-check.ts";
@@ -62,7 +62,7 @@ async function walk(query: URLSearchParams): Promise<string[]> {
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined });
 const ascending = <T>(a: T, b: T) => (a === b ? 0 : a < b ? -1 : 1);
 const touched = ({ updated_at, created_at }: CaseDocument) => updated_at ?? created_at;
-const orders: Record<(typeof caseSorts)[number], (a: CaseDocument, b: CaseDocument) => number> = {
+const orders: Record<(typeof wholeSorts)[number], (a: CaseDocument, b: CaseDocument) => number> = {
   "-created_at": (a, b) => ascending(b.case_id, a.case_id),
   created_at: (a, b) => ascending(a.case_id, b.case_id),
   "-overall_risk_score": (a, b) => b.details.overall_risk_score - a.details.overall_risk_score || ascending(b.case_id, a.case_id),
@@ -79,7 +79,7 @@ test("GET cases 200: outcome and closer, with any other filter and sort, return 
   });
   const property = fc.asyncProperty(
     filters,
-    fc.constantFrom(...caseSorts),
+    fc.constantFrom(...wholeSorts),
     fc.constantFrom(3, 1000),
     async (filter, sort, limit) => {
       const { disposition, closed_by, status, website_account_id: account, min_score: least } = filter;

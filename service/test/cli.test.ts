@@ -34,6 +34,7 @@ test("cli: --help lists every command and exit code", async () => {
       "link [--tenant",
       "user list",
       "user disable",
+      "user reset-second-factor",
       "client create",
       "client revoke",
       "token",

@@ -26,6 +26,22 @@ const bad: [string, ...Environment[]][] = [
     name,
     ...["0", "-1", "1.5", "none", "OFF", "1000001", "1e3", " 5"].map((value) => ({ [name]: value })),
   ]),
+  [
+    "SMTP_URL",
+    ...["mail.example", "http://mail.example", "smtp://", "smtp://u@h", "smtp://u:%@h", "smtp://h/x", "smtp://h?tls=maybe"].map(
+      (SMTP_URL) => ({ SMTP_URL, MAIL_FROM: "a@b.example" }),
+    ),
+    { SMTP_URL: "smtp://u:p@mail.example?tls=off", MAIL_FROM: "a@b.example" },
+    { SMTP_URL: "smtps://mail.example?tls=off", MAIL_FROM: "a@b.example" },
+  ],
+  [
+    "MAIL_FROM",
+    ...["", "a", "a@b, c@d", "A <a@b> c", "A\r\nBcc: <x@y>", "A\u2028<a@b>"].map((MAIL_FROM) => ({
+      SMTP_URL: "smtp://h",
+      MAIL_FROM,
+    })),
+    { MAIL_FROM: "a@b.example" },
+  ],
   ["ROW_SECURITY", ...["yes", "true", "1", "ON"].map((ROW_SECURITY) => ({ ROW_SECURITY }))],
   ["LOG_LEVEL", ...["loud", "INFO", "10"].map((LOG_LEVEL) => ({ LOG_LEVEL }))],
   ["ROLES", ...["all", "api;engine", ",", "api,", "api,database", "API", "api,\nx"].map((ROLES) => ({ ROLES }))],

@@ -103,7 +103,7 @@ test("rule stranger_changes_account: a change from a new device in a new country
       primary_fraud_label: "Account Takeover",
       recommended_action: "CHALLENGE",
       summary:
-        "A sensitive change (password_changed) was made from a device and a country (NG) that this account never logged in from.",
+        "A sensitive change was made from a device and a country (NG) that this account never logged in from: change of password.",
     },
   });
   expect(shownValues(found, "stranger_changes_account")).toEqual({
@@ -159,7 +159,7 @@ test("rule change_after_unusual_login: a change after a log-in unlike 19 earlier
   });
   expect(found.details.highlights).toEqual([
     "Device is unusual for this account, compared with its 19 earlier log-ins.",
-    "A sensitive change (email_changed) was made after a log-in unlike the account's 19 earlier ones.",
+    "A sensitive change was made after a log-in unlike the account's 19 earlier ones: change of e-mail address.",
   ]);
   expect(shownValues(found, "change_after_unusual_login")).toEqual({ "login.ratio": 3 });
 });

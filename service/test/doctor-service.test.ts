@@ -95,7 +95,15 @@ test("doctor: reports missing and invalid address files, and a DATA_DIR that is 
 test("doctor: reports disabled webhooks and dead messages, each with its own command", () => {
   const waiting = { unscored: 0, oldest: null, oldestOfServers: null };
   expect(
-    checkWebhooks({ ...waiting, deliveries: { waiting: 0, dead: 2 }, disabledWebhooks: 1, limitedRules: 0, driftedModels: 0 }),
+    checkWebhooks({
+      ...waiting,
+      deliveries: { waiting: 0, dead: 2 },
+      disabledWebhooks: 1,
+      limitedRules: 0,
+      driftedModels: 0,
+      overdueCases: 0,
+      mails: { waiting: 0, dead: 0 },
+    }),
   ).toMatchObject([
     { detail: "2 messages were abandoned", next: expect.stringContaining("webhooks resend <webhook_id>") },
     {
@@ -104,6 +112,14 @@ test("doctor: reports disabled webhooks and dead messages, each with its own com
     },
   ]);
   expect(
-    checkWebhooks({ ...waiting, deliveries: { waiting: 3, dead: 0 }, disabledWebhooks: 0, limitedRules: 0, driftedModels: 0 }),
+    checkWebhooks({
+      ...waiting,
+      deliveries: { waiting: 3, dead: 0 },
+      disabledWebhooks: 0,
+      limitedRules: 0,
+      driftedModels: 0,
+      overdueCases: 0,
+      mails: { waiting: 0, dead: 0 },
+    }),
   ).toMatchObject([{ isOk: true }]);
 });

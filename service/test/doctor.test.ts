@@ -121,7 +121,14 @@ test("doctor 7: an engine that is not running", async () => {
 test("doctor: an engine that is behind is reported with how much is waiting and for how long, server activity after 10 s", () => {
   const now = Date.parse("2026-01-01T00:10:00.000Z");
   const nothing = { unscored: 0, oldest: null, oldestOfServers: null };
-  const rest = { deliveries: { waiting: 0, dead: 0 }, disabledWebhooks: 0, limitedRules: 0, driftedModels: 0 };
+  const rest = {
+    deliveries: { waiting: 0, dead: 0 },
+    disabledWebhooks: 0,
+    limitedRules: 0,
+    driftedModels: 0,
+    overdueCases: 0,
+    mails: { waiting: 0, dead: 0 },
+  };
   const check = (backlog: object) => checkEngine({ ...nothing, ...rest, ...backlog }, now);
   expect(check({})).toMatchObject({ isOk: true, detail: "no activity is waiting to be scored" });
   expect(check({ unscored: 1, oldest: "2026-01-01T00:09:59.500Z" })).toMatchObject({

@@ -13,6 +13,7 @@ import { defaultRules } from "../src/detection/default-rules.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import { detectBatch, type Detector, type Pass } from "../src/engine/detect.ts";
 import { Engine } from "../src/engine/loop.ts";
+import { mergeAdditions } from "../src/engine/tally.ts";
 import { newDatabase, newDetector } from "./harness.ts";
 
 // The default time of receipt and decision, so that two runs of a test give identical results.
@@ -130,6 +131,8 @@ const madeIds = new Set(["case_id", "campaign_case_id", "state_id", "occurrence_
 // requests.
 export async function snapshot({ database }: Lab, tenantId: string): Promise<Record<string, string[]>> {
   const all: Record<string, string[]> = {};
+  // When additions are merged depends on the batches.
+  await database.transaction((tx) => mergeAdditions(tx, tenantId));
   for (const name of await listTables(database)) {
     const text = `select (to_jsonb(t) - $2::text[])::text as row from ${name} as t where tenant_id = $1`;
     const columns = name === "cases" ? [...madeColumns, "document"] : madeColumns;

@@ -56,7 +56,9 @@ async function writeTraces(tenant: TestTenant, account: string): Promise<void> {
     const times = { event_at: at, labelled_at: at, known_at: at };
     const label = { activity: { id_key: payment.id_key, received_at: at }, source: "api", y: 1, weight: 1, ...times } as const;
     await saveLabels(tx, tenant.tenantId, [{ ...label, case_id: null, case_version: null, actor: "x" }]);
-    await tallyBatch(tx, tenant.tenantId, activities, new Map([[session, at]]));
+    const counted = { activities, startedSessions: new Map([[session, at]]), isAssessed: true };
+    await tallyBatch(tx, tenant.tenantId, { ...counted, isBrief: false });
+    await tallyBatch(tx, tenant.tenantId, { ...counted, isBrief: true });
     const facts = { ring: new Uint8Array(3), facts: "{}" };
     const states = [
       { kind: "account" as const, key: entityKey("account", account), ...facts },

@@ -1,3 +1,4 @@
+import { eventTypes } from "@casehound/client";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { EventFeed } from "../src/api/event-feed.ts";
 import { appendEvents, listEventsAfter } from "../src/db/events.ts";
@@ -202,4 +203,10 @@ test("GET account events 404: an account id equal to a case id shows no events o
   const answer = await tenant.call("GET", `/enduseraccounts/${case_id}/events`);
   expect(expectProblem(answer, 404, "item-not-found").detail).toBe(`End-user account not found: ${case_id}`);
   expectProblem(await tenant.call("GET", "/enduseraccounts/UNKNOWN/events"), 404, "item-not-found");
+});
+
+test("GET stream 200: a reader may name every type of event", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const answer = await tenant.call("GET", `/events/stream?wait=0&types=${eventTypes.join(",")}`);
+  expect(answer.status, answer.text).toBe(200);
 });

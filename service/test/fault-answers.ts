@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { Operation } from "../src/api/operation.ts";
-import { draftOf, sendDraft, snapshot, spoil, type Fault, type World } from "./faults.ts";
+import { type World } from "./fault-world.ts";
+import { draftOf, sendDraft, snapshot, spoil, type Fault } from "./faults.ts";
 import { expectProblem, send } from "./harness.ts";
 
 // Returns null if the response reports the earliest fault, and otherwise what it reported.

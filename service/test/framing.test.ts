@@ -276,6 +276,8 @@ describe("writes to an account", () => {
     const { put, read, before } = await createAccount();
     const refused = await talk(service.current.port, put(["Expect: 100-continue", "Authorization: Bearer x"]));
     expect(refused).toMatchObject({ interim: 0, answers: [{ status: 401 }] });
+    const behind = Buffer.concat([put(["Expect: 100-continue", "Authorization: Bearer x"]), put([])]);
+    expect(await talk(service.current.port, behind)).toMatchObject({ interim: 0, isOpen: false, answers: [{ status: 401 }] });
     expect(await read()).toBe(before);
     const done = await talk(service.current.port, put(["Expect: 100-Continue"]));
     expect(done).toMatchObject({ interim: 1, isOpen: true, answers: [{ status: 200 }] });

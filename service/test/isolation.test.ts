@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { operations } from "../src/api/operations.ts";
-import { absentParams, draftOf, sendDraft, snapshot, useWorld } from "./faults.ts";
+import { absentParams, useWorld } from "./fault-world.ts";
+import { draftOf, sendDraft, snapshot } from "./faults.ts";
 import { TestTenant, expectProblem, sendRaw, useService, type Answer, type RawAnswer } from "./harness.ts";
 
 const service = useService();

@@ -120,3 +120,40 @@ test("csv: a text that cannot be read is refused as a whole", async () => {
     expect(answer.json.errors).toMatchObject([{ field: "csv" }]);
   }
 });
+
+async function valuesOf(tenant: TestTenant, name: string): Promise<string[]> {
+  return (await entriesOf(tenant, name)).map(({ value }) => value);
+}
+
+test("erasure: entries that are the account's id, or contain it as a word of its own, are removed from lists of devices and texts", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const id = "user-4711-x";
+  const other = { website_account_id: `shop/${id}` };
+  for (const body of [{ website_account_id: id }, other])
+    expect((await tenant.call("POST", "/enduseraccounts", { body })).status).toBe(201);
+  // Parts of other ids, another spelling, and the id of another account.
+  const kept = [`a-${id}`, `${id}-2`, `${id}9`, "user-4711", id.toUpperCase(), other.website_account_id];
+  for (const type of ["device", "text"] as const)
+    await makeList(tenant, { name: type, type, kind: "custom" }, [id, `${id}:phone`, `of "${id}"`, `${id}, ${id}.`, ...kept]);
+  await makeList(tenant, { name: "payees", type: "payee", kind: "custom" }, [id, `${id}:shop`]);
+  expect((await tenant.call("DELETE", `/enduseraccounts/${id}`)).status).toBe(204);
+  for (const name of ["device", "text"]) expect(await valuesOf(tenant, name)).toEqual(kept.toSorted());
+  expect(await valuesOf(tenant, "payees")).toEqual([`${id}:shop`]);
+});
+
+test("erasure: nobody gets an address, a country, a network or a domain off a list by choosing it as an account id", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const lists = { ip: "203.0.113.0/24", country: "DE", asn: "64500", email_domain: "example.com" };
+  for (const [type, value] of Object.entries(lists))
+    await makeList(tenant, { name: type, type: type as keyof typeof lists, kind: "block" }, [value]);
+  await makeList(tenant, { name: "mails", type: "email", kind: "block" }, ["Ann@Example.com", "bob@example.com"]);
+  // A word or a number is an id only if it is the whole value.
+  await makeList(tenant, { name: "plans", type: "text", kind: "custom" }, ["gold", "gold plan", "de", "64500 euros"]);
+  for (const id of [...Object.values(lists), "ANN@EXAMPLE.COM", "gold", "Gold"]) {
+    expect((await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: id } })).status).toBe(201);
+    expect((await tenant.call("DELETE", `/enduseraccounts/${encodeURIComponent(id)}`)).status).toBe(204);
+  }
+  for (const [name, value] of Object.entries(lists)) expect(await valuesOf(tenant, name)).toEqual([value]);
+  expect(await valuesOf(tenant, "mails")).toEqual(["bob@example.com"]);
+  expect(await valuesOf(tenant, "plans")).toEqual(["64500 euros", "de", "gold plan"]);
+});

@@ -4,7 +4,7 @@ import { statement } from "../src/db/postgres/sql.ts";
 import type { ListPreview } from "../src/domain/list-preview.ts";
 import type { NewList } from "../src/domain/list.ts";
 import { insertDecided, noonBefore, type Decided } from "./decided.ts";
-import { TestTenant, useService } from "./harness.ts";
+import { TestTenant, expectProblem, useService } from "./harness.ts";
 import { makeList } from "./lists-lab.ts";
 
 const service = useService();
@@ -129,4 +129,16 @@ test("backtest: a draft that uses a list is tried with the list as it is now", a
     },
     { timeout: 20_000, interval: 100 },
   );
+});
+
+test("preview 403: reading lists is not enough to find out which accounts, devices and addresses are active", async () => {
+  const tenant = await shop();
+  await makeList(tenant, { name: "mine", type: "account", kind: "custom" });
+  const ask = async (scopes: string[]) => {
+    const token = await tenant.mint(scopes);
+    return tenant.call("POST", "/lists/mine/preview", { body: { values: ["ann"] }, token });
+  };
+  for (const scopes of [["read:lists"], ["read:lists", "update:lists", "manage:lists"], ["read:enduseraccounts"]])
+    expectProblem(await ask(scopes), 403, "access-denied");
+  expect((await ask(["read:lists", "read:enduseraccounts"])).json.data).toMatchObject({ activities: 2, accounts: 1 });
 });

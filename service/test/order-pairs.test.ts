@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { operations } from "../src/api/operations.ts";
 import { isSecretKept, misses } from "./fault-answers.ts";
-import { faultsOf, useWorld } from "./faults.ts";
+import { useWorld } from "./fault-world.ts";
+import { faultsOf } from "./faults.ts";
 import { useService } from "./harness.ts";
 
 const service = useService();

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { operations } from "../src/api/operations.ts";
 import type { Schema } from "../src/api/http/validate.ts";
 import { isSecretKept, misses } from "./fault-answers.ts";
-import { createWorld, draftOf, faultsOf, sendDraft, snapshot, spoil, useWorld } from "./faults.ts";
+import { createWorld, useWorld } from "./fault-world.ts";
+import { draftOf, faultsOf, sendDraft, snapshot, spoil } from "./faults.ts";
 import { expectProblem, useService } from "./harness.ts";
 
 const service = useService();
@@ -20,7 +21,9 @@ test("operations: every operation succeeds without a fault, so the rejections co
   const own = await createWorld(service.current);
   for (const operation of operations) {
     const answer = await sendDraft(service.current, draftOf(operation, own));
-    expect(answer.status, `${operation.id}: ${answer.text}`).toBe(operation.success.status);
+    // Clients cannot request approval.
+    const wanted = operation.id === "requestApproval" ? 403 : operation.success.status;
+    expect(answer.status, `${operation.id}: ${answer.text}`).toBe(wanted);
   }
 });
 
@@ -52,6 +55,12 @@ function kindsOf(schema: Schema): string[] {
   return schema.type === "number" ? ["number", "integer"] : [schema.type ?? ""];
 }
 
+const optionalEntries: Record<string, unknown[]> = {
+  list_entries: [{ list: "stolen_devices", value: "device-1" }],
+  cases: [{ case_id: "a case", case_version: 1 }],
+  role_groups: [{ group: "leads", role: "lead" }],
+};
+
 type Spot = { field: string; schema: Schema; set: (body: Record<string, unknown>, value: unknown) => void };
 
 // Every member of a body, of its objects and of the first entries of its arrays.
@@ -59,8 +68,9 @@ function spotsOf(schema: Schema, field: string, reach: (body: Record<string, unk
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]): Spot[] => {
     const path = field === "" ? name : `${field}.${name}`;
     const here: Spot = { field: path, schema: member, set: (body, value) => (reach(body)[name] = value) };
-    // The example has an entry in each of its arrays of objects.
-    const entries = (body: Record<string, unknown>) => reach(body)[name] as Record<string, unknown>[];
+    // The example has an entry in each of its arrays of objects, except for optional ones.
+    const entries = (body: Record<string, unknown>) =>
+      (reach(body)[name] ??= structuredClone(optionalEntries[name])) as Record<string, unknown>[];
     const inner = member.items?.properties ? spotsOf(member.items, `${path}[0]`, (body) => entries(body)[0] ?? {}) : [];
     const entry: Spot[] = member.items
       ? [{ field: `${path}[0]`, schema: member.items, set: (body, value) => Object.assign(reach(body), { [name]: [value] }) }]
@@ -69,7 +79,8 @@ function spotsOf(schema: Schema, field: string, reach: (body: Record<string, unk
   });
 }
 
-const withBody = table.filter(([, operation]) => operation.body !== undefined);
+// What directories send is not checked by a schema.
+const withBody = table.filter(([, operation]) => operation.body !== undefined && operation.isScim !== true);
 
 test.each(withBody)(
   "%s 422: no member accepts a value of another type, and only that member is reported",

@@ -51,6 +51,9 @@ test("GET overview 200: an empty tenant has zeros for every day, and no times", 
     blocked_accounts: 0,
     no_account: 0,
     claimed_by_me: 0,
+    handed_to_me: 0,
+    overdue: 0,
+    waiting_for_approval: 0,
     last_activity_at: null,
   });
 });

@@ -5,13 +5,19 @@ import { exportJWK, generateKeyPair } from "jose";
 import { Provider } from "oidc-provider";
 import type { Service } from "../src/service.ts";
 
-export type Subject = { sub: string; email?: string; email_verified?: boolean };
+export type Subject = { sub: string; email?: string; email_verified?: boolean; groups?: unknown; _claim_names?: unknown };
 export const clientSecret = "a secret that the two share";
+
+async function newKey() {
+  const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+  return { ...(await exportJWK(privateKey)), kid: randomUUID(), alg: "RS256", use: "sig" };
+}
 
 // An identity provider like a customer's, where people sign in. It lets the person in `at` sign in without asking.
 export class PeopleIssuer {
   readonly #server: Server;
   #provider: Provider | null = null;
+  #key: ReturnType<typeof newKey> | null = null;
   #port = 0;
   readonly #subjects = new Map<string, Subject>();
   at: Subject | "cancels" = "cancels";
@@ -42,15 +48,19 @@ export class PeopleIssuer {
   }
 
   // The service is registered once its port is known.
-  async admit(service: Pick<Service, "url">, options: { isEmailInIdToken: boolean }): Promise<void> {
-    const { privateKey } = await generateKeyPair("RS256", { extractable: true });
-    const jwk = { ...(await exportJWK(privateKey)), kid: randomUUID(), alg: "RS256", use: "sig" };
+  async admit(
+    service: Pick<Service, "url">,
+    { isEmailInIdToken, paths = ["/auth/oidc/callback"] }: { isEmailInIdToken: boolean; paths?: string[] },
+  ): Promise<void> {
+    this.#key ??= newKey();
     this.#provider = new Provider(this.url, {
-      jwks: { keys: [jwk] },
+      jwks: { keys: [await this.#key] },
       cookies: { keys: ["a key of its own"] },
-      clients: [{ client_id: "console", client_secret: clientSecret, redirect_uris: [`${service.url}/auth/oidc/callback`] }],
-      claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
-      conformIdTokenClaims: !options.isEmailInIdToken,
+      clients: [
+        { client_id: "console", client_secret: clientSecret, redirect_uris: paths.map((path) => `${service.url}${path}`) },
+      ],
+      claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"], groups: ["groups", "_claim_names"] },
+      conformIdTokenClaims: !isEmailInIdToken,
       pkce: { required: () => true },
       ttl: { Interaction: 600, Grant: 600, Session: 600, AccessToken: 600, IdToken: 600, AuthorizationCode: 60 },
       findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ ...this.#subjects.get(id), sub: id }) }),
@@ -70,13 +80,13 @@ export class PeopleIssuer {
   async #consent(provider: Provider, subject: Subject) {
     this.#subjects.set(subject.sub, subject);
     const grant = new provider.Grant({ accountId: subject.sub, clientId: "console" });
-    grant.addOIDCScope("openid email profile");
+    grant.addOIDCScope("openid email profile groups");
     return { login: { accountId: subject.sub }, consent: { grantId: await grant.save() } };
   }
 
   // Follows a browser's redirects from the service to the issuer, up to the callback URL.
-  async travel(service: Pick<Service, "port">): Promise<{ callback: string; cookie: string; asked: URL }> {
-    const begun = await fetch(`http://127.0.0.1:${service.port}/auth/oidc`, { redirect: "manual" });
+  async travel(service: Pick<Service, "port">, path = "/auth/oidc"): Promise<{ callback: string; cookie: string; asked: URL }> {
+    const begun = await fetch(`http://127.0.0.1:${service.port}${path}`, { redirect: "manual" });
     const cookie = begun.headers.getSetCookie()[0]?.split(";")[0] ?? "";
     const asked = new URL(begun.headers.get("location") ?? "");
     const jar = new Map<string, string>();

@@ -67,6 +67,22 @@ test("link 404, 422: the token is read only from the body, never from a URL, whi
   expect((await ask("GET", link.url)).status).toBe(200);
 });
 
+test("link: whoever made it for somebody with a smaller role cannot use it after a promotion", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { user, link } = await invite(tenant, "investigator");
+  const joined = await Browser.join(tenant, "investigator");
+  const reset = await resetLink(tenant, joined.signedIn.user.user_id);
+  for (const id of [user.user_id, joined.signedIn.user.user_id])
+    expect((await tenant.call("PUT", `/users/${id}`, { body: { role: "admin" } })).status).toBe(200);
+  for (const { url } of [link, reset]) expectProblem(await ask("POST", url, { body: join }), 404, "item-not-found");
+});
+
+test("POST link 403: a stolen session cannot make a link for its owner", async () => {
+  const admin = await Browser.join(await TestTenant.create(service.current), "admin");
+  const problem = expectProblem(await admin.call("POST", `/users/${admin.signedIn.user.user_id}/links`), 403, "access-denied");
+  expect(problem.detail).toBe("You cannot create a link for yourself. Change your password instead.");
+});
+
 test("link: of many concurrent uses, one succeeds", async () => {
   const { user, link } = await invite(await TestTenant.create(service.current), "lead");
   const passwords = Array.from({ length: 6 }, (_each, index) => `a good password, number ${index}`);

@@ -75,7 +75,11 @@ test("oidc 303: the redirect carries PKCE, state and nonce, and sets a cookie th
     redirect_uri: `${service.url}/auth/oidc/callback`,
   });
   expect(cookiesOf(begun).get("casehound_oidc")).toMatch(/; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/);
-  expect((await send(service.port, "GET", "/auth/options")).json).toEqual({ oidc: { name: "127.0.0.1" } });
+  expect((await send(service.port, "GET", "/auth/options")).json).toEqual({
+    oidc: { name: "127.0.0.1" },
+    issuers: [],
+    passkeys: false,
+  });
 });
 
 test("oidc callback 303: a user invited by that e-mail is signed in, with the same session as any other sign-in", async () => {
@@ -213,7 +217,7 @@ test("oidc 303: an unreachable issuer is reported as such, and works once it is 
 
 test("oidc 404: without an external issuer the routes do not exist, and the options say so", async () => {
   const { port } = plain.current;
-  expect((await send(port, "GET", "/auth/options")).json).toEqual({ oidc: null });
+  expect((await send(port, "GET", "/auth/options")).json).toEqual({ oidc: null, issuers: [], passkeys: false });
   for (const path of ["/auth/oidc", "/auth/oidc/callback?code=x&state=y"]) {
     expectProblem(await send(port, "GET", path), 404, "item-not-found");
   }

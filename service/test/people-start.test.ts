@@ -86,7 +86,7 @@ test("cli: user set-up prints the first admin's link, user create prints a one-t
   const refused: [string[], number, string][] = [
     [["user", "create", email, "--role", "lead"], 1, "already exists"],
     [["user", "create", newEmail()], 2, "--role must be one of investigator, lead, admin"],
-    [["user", "create", newEmail(), "--role", "root"], 2, "--role must be one of"],
+    [["user", "create", newEmail(), "--role", "root"], 1, "is not a role of this tenant"],
     [["user", "create", "nobody", "--role", "lead"], 2, "nobody is not an e-mail address"],
     [["user", "create", newEmail(), "--role", "lead", "--tenant", "no-such"], 1, "there is no tenant no-such"],
     [["user", "disable", newEmail()], 1, "has no user"],

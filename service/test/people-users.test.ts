@@ -17,7 +17,18 @@ test("POST users 201: returns the user with no secret but the link, and the list
   const users = await list(tenant);
   expect(users.map(({ email }) => email)).toEqual(emails.toSorted());
   expect(Object.keys(users[0] ?? {}).toSorted()).toEqual(
-    ["created_at", "email", "has_external_sign_in", "has_password", "is_disabled", "name", "role", "user_id"].toSorted(),
+    [
+      "created_at",
+      "email",
+      "has_external_sign_in",
+      "has_password",
+      "has_second_factor",
+      "is_disabled",
+      "is_provisioned",
+      "name",
+      "role",
+      "user_id",
+    ].toSorted(),
   );
   const browser = await Browser.join(tenant, "lead");
   const { user_id: id } = browser.signedIn.user;

@@ -28,12 +28,29 @@ export function cookiesOf(answer: { headers: Headers }): Map<string, string> {
   return new Map(answer.headers.getSetCookie().map((line) => [line.split("=")[0] ?? "", line]));
 }
 
-// Creates a user and an API client, for tests that need only their ids.
-export async function makeOthers(tenant: TestTenant): Promise<{ user_id: string; client_id: string }> {
+type Others = Record<"user_id" | "client_id" | "role_name" | "issuer_key" | "scim_token_id" | "scim_group_id", string>;
+
+// Creates a user, an API client, a role, an issuer, a SCIM token and a group, for tests that need only their ids.
+export async function makeOthers(tenant: TestTenant): Promise<Others> {
   const { user } = await invite(tenant, "investigator");
   const made = await tenant.call("POST", "/clients", { body: { scopes: ["read:cases"] } });
   const { client } = made.json.data as { client: { client_id: string } };
-  return { user_id: user.user_id, client_id: client.client_id };
+  const role_name = `role-${randomUUID().slice(0, 8)}`;
+  await tenant.call("POST", "/roles", { body: { role: role_name, scopes: ["read:cases"] } });
+  const issuer_key = `issuer-${randomUUID().slice(0, 8)}`;
+  const issuer = { issuer_key, name: "Shop ID", issuer: `https://${issuer_key}.example`, client_id: "c", client_secret: "s" };
+  await tenant.call("POST", "/issuers", { body: issuer });
+  const directory = await makeDirectory(tenant);
+  return { user_id: user.user_id, client_id: client.client_id, role_name, issuer_key, ...directory };
+}
+
+async function makeDirectory(tenant: TestTenant): Promise<{ scim_token_id: string; scim_group_id: string }> {
+  const name = `directory-${randomUUID().slice(0, 8)}`;
+  const made = await tenant.call("POST", "/scim/tokens", { body: { name } });
+  const { scim_token } = made.json.data as { scim_token: { scim_token_id: string } };
+  const group = await tenant.call("POST", "/scim/v2/Groups", { body: { displayName: name } });
+  const { id } = group.json as unknown as { id: string };
+  return { scim_token_id: scim_token.scim_token_id, scim_group_id: id };
 }
 
 export async function invite(

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { BulkCloseResult, Case } from "../src/domain/case.ts";
+import type { BulkCloseResult } from "../src/domain/bulk-close.ts";
+import type { Case } from "../src/domain/case.ts";
 import { TestTenant, expectProblem, send, useService, type Answer } from "./harness.ts";
 
 // Two services on one database, like two machines: nothing tested here may depend on the memory of one process.

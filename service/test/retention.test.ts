@@ -24,7 +24,16 @@ afterAll(() => database.end());
 beforeEach(async () => {
   tenantId = (await createTenant(database, { slug: `t-${randomUUID()}` }, clock)).tenant_id;
   await insertUser(database, tenantId, { ...ada, user_id: randomUUID() });
-  const hook = { webhook_id: randomUUID(), url: "https://crm.example/", types: [], secret: "x", now: today };
+  const hook = {
+    webhook_id: randomUUID(),
+    url: "https://crm.example/",
+    types: [],
+    format: "standard" as const,
+    details: "none" as const,
+    view_id: null,
+    secret: "x",
+    now: today,
+  };
   await insertWebhook(database, tenantId, hook);
 });
 

@@ -51,7 +51,10 @@ let two: TestTenant;
 
 beforeAll(async () => {
   [one, two] = await Promise.all([TestTenant.create(service.current), TestTenant.create(service.current)]);
-  for (const tenant of [one, two]) await tenant.openCase("user-1");
+  for (const tenant of [one, two]) {
+    const { case_id } = await tenant.openCase("user-1");
+    await tenant.call("POST", `/cases/${case_id}/notes`, { body: { text: "A note" }, key: randomUUID() });
+  }
 });
 
 const tenantsOf = (rows: unknown) => new Set((rows as { tenant_id: string }[]).map((row) => row.tenant_id));
@@ -62,8 +65,9 @@ test("lock: the functions of search return nothing of a tenant that was not name
     database.forTenant(as.tenantId).query(sql`
       select 1 as found from search_account_parts(${about.tenantId}, '%user%', 5)
       union all select 1 from search_email_parts(${about.tenantId}, '%example%', 5)
-      union all select 1 from search_reasons(${about.tenantId}, 'word'::tsquery, 5)`);
-  expect(await ask(one, one)).toHaveLength(1);
+      union all select 1 from search_reasons(${about.tenantId}, 'word'::tsquery, 5)
+      union all select 1 from search_notes(${about.tenantId}, 'note'::tsquery, 5)`);
+  expect(await ask(one, one)).toHaveLength(2);
   expect(await ask(one, two)).toEqual([]);
 });
 

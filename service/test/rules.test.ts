@@ -248,6 +248,8 @@ test("PUT thresholds 200: creates the next version, which the engine sees at its
     models_revision: 0,
     lists_revision: 0,
     policy_version: 1,
+    due_times: null,
+    due_times_version: 1,
     snoozed_until: null,
     revision: before + 1,
     thresholds: wanted,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { saveLinks, type Link } from "../src/db/links.ts";
-import { unprepared } from "../src/db/postgres/sql.ts";
+import { statement, unprepared } from "../src/db/postgres/sql.ts";
 import { withinTime } from "../src/db/search.ts";
 import { scopes } from "../src/domain/scope.ts";
 import type { SearchResult } from "../src/domain/search.ts";
@@ -187,6 +187,27 @@ test("GET search 200: finds a case by a phrase of a reason, also after it was re
   expect(answer.json.data).toEqual(nothing);
 });
 
+test("GET search 200: finds a case by a phrase of a note, of an old one too, but only with read:case", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const opened = await tenant.openCase("user-1");
+  const path = `/cases/${opened.case_id}/notes`;
+  const text = "Spoke to the customer's Grandmother.\nShe did not order it.";
+  await tenant.call("POST", path, { body: { text }, key: randomUUID() });
+  const hit = { case_id: opened.case_id, matched: "note", value: text.replace("\n", " "), status: "OPEN" };
+  for (const phrase of ["grandmother", "GRANDMOTHER. She did no", "not order it"])
+    expect((await find(tenant, phrase)).cases, phrase).toMatchObject([hit]);
+  for (const phrase of ["grandmother did", "randmother"]) expect((await find(tenant, phrase)).cases, phrase).toEqual([]);
+  const token = await tenant.mint(scopes.filter((scope) => scope !== "read:case"));
+  expect((await tenant.call("GET", "/search?q=grandmother", { token })).json.data).toEqual(nothing);
+  // Beyond the sampled notes, it is found by its index.
+  const others = `
+    insert into case_notes (tenant_id, case_id, note_id, text, mentions, created_at, created_by, case_version)
+    select $1, $2, ('ffffffff-ffff-7fff-8fff-' || lpad(n::text, 12, '0'))::uuid, 'Nothing new ' || n, '{}', now(), 'x', 2
+    from generate_series(1, 400) as n`;
+  await service.current.database.query(statement(others, [tenant.tenantId, opened.case_id]));
+  expect(await find(tenant, "grandmother")).toMatchObject({ cases: [hit], is_complete: true });
+});
+
 test("GET search 200: a long reason is shown as an excerpt around the phrase", async () => {
   const tenant = await TestTenant.create(service.current);
   const opened = await tenant.openCase("user-1");
@@ -201,6 +222,7 @@ test("GET search 200: another tenant's accounts, cases, links and orders are not
   const [own, other] = await Promise.all([withAccounts("shared-name"), TestTenant.create(service.current)]);
   const opened = await own.openCase("shared-name");
   await own.put(opened.case_id, { status: "CLOSED", case_version: opened.case_version, reason: "shared-name gave it back" });
+  await own.call("POST", `/cases/${opened.case_id}/notes`, { body: { text: "A hared-nam of ours" }, key: randomUUID() });
   for (const kind of ["account-device", "account-ip", "account-email", "account-payee"] as const)
     await link(own, kind, "shared-name@x", ["shared-name"]);
   await insertDecided(own, [{ type: "payment", order_id: "shared-name", website_account_id: "shared-name" }]);
@@ -214,11 +236,12 @@ test("GET search 200: after an erasure, neither the id nor what led to it is fou
   const id = `erase-me-${randomUUID()}`;
   const opened = await tenant.openCase(id);
   await tenant.put(opened.case_id, { status: "CLOSED", case_version: opened.case_version, reason: `Called ${id} twice.` });
+  await tenant.call("POST", `/cases/${opened.case_id}/notes`, { body: { text: "Born in Springfield." }, key: randomUUID() });
   for (const kind of ["account-device", "account-ip", "account-email", "account-payee"] as const)
     await link(tenant, kind, `of-${kind}`, [id]);
   await link(tenant, "account-payee", id, ["friend"]);
   expect((await tenant.call("DELETE", `/enduseraccounts/${id}`)).status).toBe(204);
-  for (const text of [id, id.slice(0, 14), "of-account"]) expect(await find(tenant, text), text).toEqual(nothing);
+  for (const text of [id, id.slice(0, 14), "of-account", "springfield"]) expect(await find(tenant, text), text).toEqual(nothing);
   expect((await find(tenant, "Called")).cases).toMatchObject([{ value: expect.stringMatching(/^Called erased-\S+ twice\.$/) }]);
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { startService, type Service } from "../src/service.ts";
-import { TestTenant, expectProblem, send, testConfig, type Answer } from "./harness.ts";
+import { TestTenant, expectProblem, newDatabase, send, testConfig, type Answer } from "./harness.ts";
 import { Browser, cookiesOf, goodPassword, invite, newEmail, signIn, somewhere, useLink } from "./people.ts";
 
 // Two processes with one clock, which stands still until a test moves it.
@@ -11,7 +11,8 @@ const still = { ...clock, now: () => new Date(startMs + aheadMs).toISOString() }
 let service: Service;
 let other: Service;
 beforeAll(async () => {
-  const config = testConfig({ roles: new Set(["api"]) });
+  // A database of its own, because an attempt deletes old rows by this clock.
+  const config = testConfig({ roles: new Set(["api"]), databaseUrl: await newDatabase() });
   [service, other] = await Promise.all([
     startService(config, undefined, { clock: still }),
     startService(config, undefined, { clock: still }),

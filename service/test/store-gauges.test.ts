@@ -1,5 +1,10 @@
+import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, inject, test, vi } from "vitest";
+import { insertCase } from "../src/db/cases.ts";
 import { sql } from "../src/db/postgres/sql.ts";
+import { openCase } from "../src/domain/case.ts";
+import { checkFinding } from "../src/domain/random-check.ts";
+import { uuidV7 } from "../src/domain/uuid.ts";
 import { startService, type Service } from "../src/service.ts";
 import { TestTenant, newDatabase, testConfig } from "./harness.ts";
 import { connectTo, databaseOf } from "./launch.ts";
@@ -13,9 +18,15 @@ beforeEach(async () => {
 });
 afterEach(() => service.current.stop());
 
+const iso = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+const newIds = () => {
+  const id = uuidV7(Date.now(), randomBytes(10));
+  return { case_id: id, state_id: id, occurrence_id: id, prediction_id: id };
+};
+
 async function gaugesOf({ metrics }: Service): Promise<Record<string, number>> {
   const text = await metrics.text();
-  const lines = [...text.matchAll(/^(casehound_(?:database|unscored|webhook|rules|models)\S*) (\S+)$/gm)];
+  const lines = [...text.matchAll(/^(casehound_(?:database|unscored|webhook|rules|models|cases|notification)\S*) (\S+)$/gm)];
   // Prometheus accepts any letter case of NaN, JavaScript does not.
   return Object.fromEntries(lines.map(([, name = "", value = ""]) => [name, value === "Nan" ? Number.NaN : Number(value)]));
 }
@@ -29,7 +40,10 @@ const quiet = {
   'casehound_webhook_deliveries{state="dead"}': 0,
   casehound_webhooks_disabled: 0,
   casehound_rules_limited: 0,
+  casehound_cases_overdue: 0,
   casehound_models_drifted: 0,
+  'casehound_notification_mails{state="waiting"}': 0,
+  'casehound_notification_mails{state="dead"}': 0,
 };
 
 test("metrics: activity waiting to be scored is counted with its age, and reaches zero after an engine has run", async () => {
@@ -49,6 +63,23 @@ test("metrics: activity waiting to be scored is counted with its age, and reache
   } finally {
     await engine.stop();
   }
+});
+
+test("metrics: open cases whose due time has passed are counted, over all tenants", async () => {
+  for (const hours of [-1, -2, 1]) {
+    const { tenantId } = await TestTenant.create(service.current);
+    const { document } = openCase(
+      { tenant_id: tenantId, website_account_id: "ann" },
+      checkFinding({ moment: "entry", score: 2 }),
+      newIds(),
+      iso(0),
+    );
+    const due = { ...document, due_at: iso(hours) };
+    await service.current.database.transaction((tx) =>
+      insertCase(tx, { document: due, subject: "a", end_user_is_blocked: false }),
+    );
+  }
+  expect(await gaugesOf(service.current)).toMatchObject({ casehound_cases_overdue: 2 });
 });
 
 test("metrics: webhook messages are counted by state, and those of a disabled webhook do not count as waiting", async () => {

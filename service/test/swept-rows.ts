@@ -29,7 +29,23 @@ export const sweptRows: Record<string, { column: string; into: string; values: s
     into: "snooze_id, case_id, subject, scope, rules, score, size, created_at, created_by",
     values: "$2, $2, 'account:a', 'account', '{rule}', 3, 0, '2020-01-01', 'x'",
   },
+  approvals: {
+    column: "expires_at",
+    into: "approval_id, status, closing, because, cases, note, requested_at, requested_by, requested_by_id",
+    values: "$2, 'PENDING', '{}', '{}', 1, '', '2020-01-01', 'x', $2",
+  },
+  approval_cases: { column: "expires_at", into: "approval_id, position, case_id, case_version", values: "$2, 1, $2, 1" },
   case_leases: { column: "expires_at", into: "case_id, claimed_by, claimed_at", values: "$2, 'x', '2020-01-01'" },
+  notices: {
+    column: "created_at",
+    into: "user_id, notice_id, kind, case_id, created_by",
+    values: "$2, $2, 'mention', $2, 'x'",
+  },
+  notification_mails: {
+    column: "created_at",
+    into: "mail_id, user_id, kind, after_event, last_event, state, attempts, next_at",
+    values: "$2, $2, 'digest', 0, 0, 'SENT', 1, '2020-01-01'",
+  },
   case_traits: { column: "seen_at", into: "trait, rule_id, case_id, size", values: "$2, 'rule', $2, 1" },
   list_entries: {
     column: "expires_at",

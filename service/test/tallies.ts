@@ -23,8 +23,13 @@ function activityOf({ at, ...more }: Event): RecordedActivity {
 }
 
 // Counts as the engine does for one batch.
-export async function count(tenant: TestTenant, events: Event[], started = new Map<string, string>()): Promise<void> {
-  await tenant.service.database.transaction((tx) => tallyBatch(tx, tenant.tenantId, events.map(activityOf), started));
+export async function count(
+  tenant: TestTenant,
+  events: Event[],
+  { started = new Map<string, string>(), isAssessed = false, isBrief = false } = {},
+): Promise<void> {
+  const batch = { activities: events.map(activityOf), startedSessions: started, isAssessed, isBrief };
+  await tenant.service.database.transaction((tx) => tallyBatch(tx, tenant.tenantId, batch));
 }
 
 export function ask(tenant: TestTenant, query: Record<string, string>): Promise<Answer> {

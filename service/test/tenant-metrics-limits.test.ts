@@ -209,11 +209,33 @@ test("tally: a transaction that is rolled back counts nothing", async () => {
     received_at: iso(now),
   };
   const failing = service.current.database.transaction(async (tx) => {
-    await tallyBatch(tx, tenant.tenantId, [{ ...activity, session_id: "s2" }], new Map([["s2", iso(now)]]));
+    const activities = [{ ...activity, session_id: "s2" }];
+    const startedSessions = new Map([["s2", iso(now)]]);
+    await tallyBatch(tx, tenant.tenantId, { activities, startedSessions, isAssessed: false, isBrief: false });
     throw new Error("rolled back");
   });
   await expect(failing).rejects.toThrow("rolled back");
   expect(await read(tenant, {})).toEqual(before);
+});
+
+test("tally: brief batches leave their counts outside the buckets, for so long, and the metrics include them", async () => {
+  const tenant = await newTenant();
+  const left = () =>
+    service.current.database.query<{ rows: number }>(
+      statement("select count(*)::int as rows from metric_additions where tenant_id = $1", [tenant.tenantId]),
+    );
+  let most = 0;
+  for (let batch = 0; batch < 100; batch++) {
+    await count(tenant, [{ at: now, session_id: `s${batch}` }], { isAssessed: true, isBrief: true });
+    most = Math.max(most, (await left())[0]?.rows ?? 0);
+  }
+  expect(most).toBeGreaterThan(10);
+  expect(most).toBeLessThan(200);
+  const range = { ...between(today, today + dayMs), aggregation: "day" };
+  expect(await read(tenant, range)).toMatchObject([{ total_events: 100, unique_sessions: 100 }]);
+  await count(tenant, [{ at: now, session_id: "s1" }], { isAssessed: true });
+  expect(await left()).toEqual([{ rows: 0 }]);
+  expect(await read(tenant, range)).toMatchObject([{ total_events: 101, unique_sessions: 100 }]);
 });
 
 test("GET metrics 200: another tenant's events do not count", async () => {

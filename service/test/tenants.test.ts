@@ -42,6 +42,8 @@ test("GET tenants 200: returns exactly the fields of the caller's tenant", async
       ip_policy: "full",
       identity_verification: "off",
       time_zone: "UTC",
+      requires_second_factor: false,
+      notification_details: "none",
       url_parameters: [],
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     },

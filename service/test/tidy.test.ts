@@ -27,11 +27,12 @@ function importsOf(file: string): string[] {
 }
 
 const mayImport: Record<string, string[]> = {
-  main: ["main", "api", "engine", "db", "domain", "detection", "webhook"],
-  cli: ["cli", "main", "api", "db", "detection", "domain"],
-  api: ["api", "db", "detection", "domain", "webhook", "main", "concurrency"],
-  engine: ["engine", "db", "detection", "domain", "webhook", "concurrency"],
-  webhook: ["webhook"],
+  main: ["main", "api", "engine", "db", "domain", "detection", "webhook", "mail"],
+  cli: ["cli", "main", "api", "db", "detection", "domain", "mail"],
+  api: ["api", "db", "detection", "domain", "webhook", "mail", "main", "concurrency"],
+  engine: ["engine", "db", "detection", "domain", "webhook", "mail", "concurrency"],
+  webhook: ["webhook", "domain"],
+  mail: ["mail"],
   detection: ["detection", "domain"],
   db: ["db", "domain", "concurrency"],
   domain: ["domain"],

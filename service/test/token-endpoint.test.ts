@@ -12,8 +12,8 @@ const path = "/v2/oauth/token";
 const formType = "application/x-www-form-urlencoded";
 // Listed in full, because a lost or renamed scope breaks the clients that request it.
 const everyScope =
-  "read:cases read:case update:case read:enduseraccount update:enduseraccount read:enduseraccounts create:enduseraccount " +
-  "delete:enduseraccount create:activities read:decisions import:activities read:labels create:labels read:metrics read:snippet read:tenant update:tenant update:tenant_auth_secret " +
+  "read:cases read:case update:case update:views manage:views read:enduseraccount update:enduseraccount read:enduseraccounts create:enduseraccount " +
+  "delete:enduseraccount create:activities read:decisions import:activities read:labels create:labels read:metrics read:figures read:snippet read:tenant update:tenant update:tenant_auth_secret " +
   "read:events manage:webhooks read:rules manage:rules read:lists update:lists manage:lists read:models manage:models read:users manage:users read:clients manage:clients";
 
 type Pairs = [string, string][];

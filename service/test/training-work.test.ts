@@ -32,6 +32,21 @@ test("training: the same stored data gives the same model, whatever the size of 
   expect(measured?.model.cases_per_day).toBeLessThan(5);
 });
 
+test("training: a model that has learned nothing but chance opens no case by itself", async () => {
+  const tenant = await TestTenant.create(service.current);
+  // Every eleventh payment was a fraud, whatever it looked like.
+  await insertPaid(
+    tenant,
+    paymentsOf({ count: 2000 }).map((each, index) => ({ ...each, isFraud: index % 11 === 0 })),
+  );
+  const trained = await trainMoment(service.current.database, jobFor(tenant), () => {});
+  if ("reason" in trained) throw new Error(trained.reason);
+  const { held_out: measured } = trained.figures;
+  expect(measured?.frauds).toBeGreaterThan(10);
+  expect(measured?.model.average_precision).toBeLessThan(0.2);
+  expect(measured?.model.cases_per_day).toBe(0);
+});
+
 test("training: too few known frauds give no model and the reason", async () => {
   const tenant = await TestTenant.create(service.current);
   await insertPaid(tenant, paymentsOf({ count: 200, days: 20 }));

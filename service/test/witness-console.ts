@@ -36,6 +36,17 @@ async function makeScene(tenant: TestTenant): Promise<{ case_id: string; session
   return { case_id, session_id, account };
 }
 
+async function viewPath(tenant: TestTenant): Promise<string> {
+  const made = await tenant.call("POST", "/views", { body: { name: "A view", filter: { status: "OPEN" }, key: 9 } });
+  return `/views/${(made.json.data as { view_id: string }).view_id}`;
+}
+
+const onClosed = (name: string) => async (tenant: TestTenant) => {
+  const { case_id, case_version } = await tenant.openCase();
+  await tenant.put(case_id, { status: "CLOSED", case_version, disposition: "CONFIRMED_FRAUD" });
+  return [{ path: `/figures/${name}?limit=1`, status: 200 }];
+};
+
 const onCase = (last: string) => async (tenant: TestTenant) => below("/cases", (await makeScene(tenant)).case_id, last);
 const onAccount = (last: string) => async (tenant: TestTenant) =>
   below("/enduseraccounts", (await makeScene(tenant)).account, last);
@@ -54,8 +65,41 @@ export const consoleTraffic: Record<string, (tenant: TestTenant) => Promise<Samp
     await makeScene(tenant);
     return [{ path: "/activities?limit=2", status: 200 }];
   },
+  listPersonDays: onClosed("days"),
+  listPersonFigures: onClosed("people"),
+  listPrecision: onClosed("precision"),
+  listMoney: onClosed("money"),
+  listViews: async (tenant) => {
+    await viewPath(tenant);
+    return [{ path: "/views", status: 200 }];
+  },
+  createView: async () => {
+    const path = "/views";
+    const body = { name: "Take-overs", filter: { label: "Account Takeover", min_score: 4 }, is_shared: true, key: 1 };
+    return [
+      { path, options: { body }, status: 201 },
+      { path, options: { body }, status: 409, type: "item-already-exists" },
+      { path, options: { body: { ...body, name: "Others" } }, status: 422, type: "validation-error" },
+    ];
+  },
+  getViewCounts: async (tenant) => {
+    await viewPath(tenant);
+    return [{ path: "/views/counts", status: 200 }];
+  },
+  updateView: async (tenant) => {
+    const path = await viewPath(tenant);
+    await tenant.call("POST", "/views", { body: { name: "Taken" } });
+    const body = { view_version: 1, filter: { claimed_by: "me" }, key: null, position: 0 };
+    return [
+      { path, options: { body }, status: 200 },
+      { path, options: { body }, status: 409, type: "item-version-conflict" },
+      { path, options: { body: { view_version: 2, name: "Taken" } }, status: 409, type: "item-already-exists" },
+    ];
+  },
+  deleteView: async (tenant) => [{ path: await viewPath(tenant), status: 204 }],
   listCaseEvents: onCase("events"),
   listCaseMembers: onCase("members"),
+  listSimilarCases: onCase("similar"),
   listCaseNotes: async (tenant) => {
     const { case_id } = await makeScene(tenant);
     await tenant.call("POST", `/cases/${case_id}/notes`, { body: { text: "A note" }, key: randomUUID() });
@@ -70,6 +114,73 @@ export const consoleTraffic: Record<string, (tenant: TestTenant) => Promise<Samp
       { ...first, options, status: 201 },
       ...others.map((sample) => ({ ...sample, options: { ...options, key: randomUUID() } })),
       { ...first, options: { key, body: { text: "Another" } }, status: 409, type: "operation-idempotency-conflict" },
+    ];
+  },
+  getDispositions: async () => [{ path: "/dispositions", status: 200 }],
+  updateDispositions: async () => {
+    const path = "/dispositions";
+    const body = { own_dispositions: [{ name: "Card testing", disposition: "CONFIRMED_FRAUD" }], dispositions_version: 1 };
+    return [
+      { path, options: { body }, status: 200 },
+      { path, options: { body }, status: 409, type: "item-version-conflict" },
+      { path, options: { body: { ...body, own_dispositions: [{}] } }, status: 422, type: "validation-error" },
+    ];
+  },
+  getReasonTemplates: async () => [{ path: "/reason-templates", status: 200 }],
+  updateReasonTemplates: async () => {
+    const path = "/reason-templates";
+    const body = { templates: [{ name: "Known", text: "A known customer.", labels: ["Bot"] }], templates_version: 1 };
+    return [
+      { path, options: { body }, status: 200 },
+      { path, options: { body }, status: 409, type: "item-version-conflict" },
+      { path, options: { body: { ...body, templates: [{}] } }, status: 422, type: "validation-error" },
+    ];
+  },
+  getCaseHandover: async (tenant) => {
+    const { case_id } = await makeScene(tenant);
+    const { case_version } = await tenant.read(case_id);
+    const body = { case_version, handed_to: "lead", text: "Please decide." };
+    await tenant.call("POST", `/cases/${case_id}/handover`, { body, key: randomUUID() });
+    return below("/cases", case_id, "handover");
+  },
+  handOverCase: async (tenant) => {
+    const key = randomUUID();
+    const { case_id } = await makeScene(tenant);
+    const { case_version } = await tenant.read(case_id);
+    const body = { case_version, handed_to: "lead", text: "Please decide." };
+    const [first, ...others] = below("/cases", case_id, "handover");
+    if (!first) return [];
+    return [
+      { ...first, options: { body, key }, status: 201 },
+      ...others.map((sample) => ({ ...sample, options: { body, key: randomUUID() } })),
+      { ...first, options: { body: { ...body, text: "x" }, key }, status: 409, type: "operation-idempotency-conflict" },
+      { ...first, options: { body, key: randomUUID() }, status: 409, type: "item-version-conflict" },
+    ];
+  },
+  listInbox: async (tenant) => {
+    await makeOthers(tenant);
+    return [{ path: "/inbox?unread=true&limit=2", status: 200 }];
+  },
+  getUnreadCount: async () => [{ path: "/inbox/unread", status: 200 }],
+  markRead: async () => [{ path: "/inbox/read", options: { body: { notice_ids: [randomUUID()] } }, status: 200 }],
+  getNotifications: async () => [{ path: "/notifications", status: 200 }],
+  updateNotifications: async () => {
+    const settings = { views: [], mentions: true, handovers: true, overdue: "mine", pace: "hourly", hour: 9 };
+    const bodyOf = (version: number) => ({ body: { notifications_version: version, ...settings } });
+    return [
+      { path: "/notifications", options: bodyOf(1), status: 200 },
+      { path: "/notifications", options: bodyOf(2), status: 409, type: "item-version-conflict" },
+    ];
+  },
+  testNotifications: async () => [{ path: "/notifications/test", status: 200 }],
+  listNotificationMails: async () => [{ path: "/notifications/mails?state=DEAD", status: 200 }],
+  getDueTimes: async () => [{ path: "/due-times", status: 200 }],
+  updateDueTimes: async () => {
+    const targets = [{ min_score: 4, label: "Bot", hours: 4 }];
+    const body = { due_times_version: 1, days: [1, 2], start: "09:00", end: "17:30", days_off: ["2026-12-25"], targets };
+    return [
+      { path: "/due-times", options: { body }, status: 200 },
+      { path: "/due-times", options: { body }, status: 409, type: "item-version-conflict" },
     ];
   },
   listColleagues: async (tenant) => {

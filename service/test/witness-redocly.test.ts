@@ -35,7 +35,7 @@ const bugs: { bug: string; rule: string; plant: (operation: Operation) => void }
   },
   {
     bug: "a rejection that is not a problem object",
-    rule: "operation-4xx-problem-details-rfc7807",
+    rule: "rule/rejection",
     plant: ({ responses }) => {
       Object.assign(responses?.["404"] ?? {}, { content: { "application/json": { schema: { type: "object" } } } });
     },

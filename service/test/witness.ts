@@ -168,12 +168,13 @@ export type Sample = {
 export async function refusals(operation: Operation, valid: Sample, tenant: TestTenant): Promise<Sample[]> {
   const { options = {} } = valid;
   const { key: _key, ...keyless } = options;
+  const { headers: _headers, ...withoutCookie } = options;
   const body: Record<string, unknown> = { ...(options.body as object | undefined) };
   const refuse = (type: FailureCode, changed: Partial<Sample>) => ({ ...valid, ...changed, status: problems[type].status, type });
   const withBody = (type: FailureCode, changed: Options) => refuse(type, { options: { ...options, ...changed } });
   const lastSegment = /[^/]+$/;
   const made = [
-    refuse("unauthorized", { options: { ...options, token: null } }),
+    refuse("unauthorized", { options: { ...withoutCookie, token: null } }),
     refuse("unauthorized", { options: { ...options, token: "no.such.token" } }),
     refuse("access-denied", { options: { ...options, token: await tenant.mint([]) } }),
     refuse("access-denied", { slug: "another-tenant" }),
@@ -197,9 +198,12 @@ export async function refusals(operation: Operation, valid: Sample, tenant: Test
   const padding = "x".repeat(operation.bodyBytesMax ?? 64 * 1024);
   return [
     ...made,
-    withBody("validation-error", { body: { ...body, planted: true } }),
+    // SCIM ignores members that it does not know.
+    operation.isScim === true
+      ? withBody("validation-error", { body: undefined, rawBody: "[]" })
+      : withBody("validation-error", { body: { ...body, planted: true } }),
     withBody("payload-too-large", { body: { ...body, padding } }),
-    withBody("unsupported-media-type", { headers: { "content-type": "text/plain" } }),
+    withBody("unsupported-media-type", { headers: { ...options.headers, "content-type": "text/plain" } }),
   ];
 }
 
@@ -214,8 +218,22 @@ export const alsoUnprovokable: Record<string, FailureCode[]> = {
   rotateAuthSecret: ["bad-request", "item-not-found"],
   getIdentity: ["bad-request", "item-not-found"],
   createIdentitySecret: ["bad-request", "item-not-found"],
+  listRoles: ["bad-request"],
+  listSignInIssuers: ["bad-request"],
+  getProvisioning: ["bad-request"],
+  listScimTokens: ["bad-request"],
+  getScimConfig: ["bad-request"],
+  listScimResourceTypes: ["bad-request"],
+  listScimSchemas: ["bad-request"],
   listRules: ["bad-request"],
   listLists: ["bad-request"],
+  getDispositions: ["bad-request"],
+  getReasonTemplates: ["bad-request"],
+  getApprovalSettings: ["bad-request"],
+  getNotifications: ["bad-request"],
+  testNotifications: ["bad-request"],
+  listViews: ["bad-request"],
+  getViewCounts: ["bad-request"],
   getPolicy: ["bad-request"],
   listPolicyVersions: ["bad-request"],
   listFeatures: ["bad-request"],
@@ -227,6 +245,8 @@ export const alsoUnprovokable: Record<string, FailureCode[]> = {
   startImport: ["bad-request"],
   listUsers: ["bad-request"],
   listColleagues: ["bad-request"],
+  getUnreadCount: ["bad-request"],
+  getDueTimes: ["bad-request"],
   listClients: ["bad-request"],
   listWebhooks: ["bad-request"],
   getKeys: ["bad-request"],

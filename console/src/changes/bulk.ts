@@ -1,7 +1,7 @@
 import { ProblemError, type BulkClose, type BulkCloseResult, type Case } from "@casehound/client";
 import type { Desk, Disposition } from "./desk.ts";
 
-export type BulkVerdict = { disposition: Disposition; reason: string };
+export type BulkVerdict = { disposition: Disposition; own_disposition?: string; reason: string };
 export type BulkCase = { case_id: string; case_version: number };
 
 export type BulkOutcome =
@@ -63,8 +63,8 @@ export class BulkClosing {
 
   // Returns the cases that are still contended.
   async #send(batch: Batch, left: Batch[], tries = 1): Promise<BulkCase[]> {
-    const { reason, disposition } = this.#verdict;
-    const body: BulkClose = { cases: batch.cases, disposition, ...(reason !== "" && { reason }) };
+    const { reason, ...outcome } = this.#verdict;
+    const body: BulkClose = { cases: batch.cases, ...outcome, ...(reason !== "" && { reason }) };
     const { client, outbox, newKey } = this.#desk;
     const send = () => client.call("closeCases", { body, idempotencyKey: batch.key });
     try {

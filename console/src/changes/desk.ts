@@ -2,16 +2,21 @@ import { ProblemError, type Case, type CaseChange, type CasehoundClient } from "
 import type { Outbox } from "./outbox.ts";
 
 export type Disposition = NonNullable<CaseChange["disposition"]>;
+// An entry that a close adds to a list. It is new if its value was not on the list before.
+export type ListWish = { entry: NonNullable<CaseChange["list_entries"]>[number]; isNew: boolean };
 // A person's decision about the version of the case that this person saw.
 export type Verdict = {
   case_id: string;
   case_version: number;
   disposition: Disposition;
+  own_disposition?: string;
   reason: string;
   // Whether the cases that the attack opened are closed with the same outcome.
   isForMembers?: boolean;
   // The account's flags that change in the same transaction.
   flags?: NonNullable<CaseChange["account"]>;
+  // The entries that are added to lists in the same transaction.
+  listed?: ListWish[];
   // Only with the outcome FALSE_POSITIVE.
   snooze?: NonNullable<CaseChange["snooze"]>;
 };
@@ -35,17 +40,23 @@ export type Reopening = { kind: "reopened"; found: Case } | { kind: "changed"; f
 
 const contendedMax = 3;
 
-export async function closeCase(desk: Desk, verdict: Verdict, onDelay?: () => void): Promise<Closing> {
-  const { case_id, case_version, disposition, reason, isForMembers = false, snooze, flags = {} } = verdict;
-  const body: CaseChange = {
-    status: "CLOSED",
-    case_version,
+// What a close contains besides the case and its version.
+export function closingOf(verdict: Verdict): Omit<CaseChange, "status" | "case_version"> {
+  const { disposition, own_disposition: own, reason, isForMembers = false, snooze, flags = {}, listed = [] } = verdict;
+  return {
     disposition,
+    ...(own !== undefined && { own_disposition: own }),
     ...(reason !== "" && { reason }),
     ...(isForMembers && { members: "same" }),
     ...(snooze && { snooze }),
     ...(Object.keys(flags).length > 0 && { account: flags }),
+    ...(listed.length > 0 && { list_entries: listed.map(({ entry }) => entry) }),
   };
+}
+
+export async function closeCase(desk: Desk, verdict: Verdict, onDelay?: () => void): Promise<Closing> {
+  const { case_id, case_version } = verdict;
+  const body: CaseChange = { status: "CLOSED", case_version, ...closingOf(verdict) };
   const change = await changeCase(desk, case_id, body, { label: "Closing a case", onDelay });
   if (change.kind !== "done") return change.kind === "changed" ? whoseClosing(change.found) : change;
   // Closing a closed case returns the case unchanged, so the version shows whether this call closed it.
@@ -92,6 +103,10 @@ async function changeCase(desk: Desk, caseId: string, body: CaseChange, { label,
 
 // Names the choice in the dialog that the service rejected. The problem's own detail names only the field.
 function refusalOf({ errors, detail }: ProblemError): string {
-  const fault = errors?.find(({ field }) => field.startsWith("snooze"));
-  return fault ? `“Not this again” was rejected: it ${fault.message}.` : detail;
+  const named = { snooze: "Not this again", list_entries: "Add to a list" };
+  for (const [member, name] of Object.entries(named)) {
+    const fault = errors?.find(({ field }) => field.startsWith(member));
+    if (fault) return `“${name}” was rejected: it ${fault.message}.`;
+  }
+  return detail;
 }

@@ -4,7 +4,8 @@ import type { Desk } from "./desk.ts";
 export type Flag = "is_blocked" | "is_quarantined" | "is_fraudulent";
 export type Flags = Pick<EndUserAccount, Flag>;
 export type FlagChange = { websiteAccountId: string; flag: Flag; value: boolean; isUndo: boolean };
-export type FlagRefusal = { websiteAccountId: string; flag: Flag; words: string };
+// `needsApproval`: the service refused the change only because it needs a second person.
+export type FlagRefusal = { websiteAccountId: string; flag: Flag; words: string; needsApproval: boolean };
 
 type Shelf = {
   // Shows the expected flags of an account on every screen.
@@ -58,18 +59,21 @@ export class FlagBoard {
     const body: EndUserAccountChange = { [flag]: value };
     const params = { website_account_id: id };
     let words: string | null = null;
+    let needsApproval = false;
     try {
       account.known = flagsOf(
         await outbox.deliver("Changing a flag", () => client.call("updateEndUserAccount", { params, body })),
       );
     } catch (error) {
       words = error instanceof ProblemError ? error.detail : "The service did not answer.";
+      // The detail names the operation that requests approval.
+      needsApproval = value && words.includes("/approvals");
     }
     account.presses.shift();
     if (account.presses.length === 0) this.#accounts.delete(id);
     this.#shelf.show(id, believed(account));
     if (words === null) this.#shelf.tell({ websiteAccountId: id, flag, value, isUndo });
-    else this.#shelf.refuse({ websiteAccountId: id, flag, words });
+    else this.#shelf.refuse({ websiteAccountId: id, flag, words, needsApproval });
   }
 }
 

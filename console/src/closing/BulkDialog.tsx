@@ -1,11 +1,12 @@
 import type { CaseListItem } from "@casehound/client";
+import { useSecondPerson } from "../approving/useSecondPerson.tsx";
 import { useRef, useState, type ReactNode } from "react";
 import { accountName } from "../parts/account-name.ts";
 import { Button, Kbd } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { GuideLink } from "../parts/GuideLink.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
-import { BulkClosing, type BulkOutcome } from "../changes/bulk.ts";
+import { BulkClosing, type BulkOutcome, type BulkVerdict } from "../changes/bulk.ts";
 import type { Disposition } from "../changes/desk.ts";
 import { VerdictFields } from "./VerdictFields.tsx";
 import { dropDraft, readDraft, saveDraft, type Draft } from "./draft.ts";
@@ -19,35 +20,29 @@ type Props = {
 
 // The draft of all bulk closes. A case id is never empty.
 const draftId = "";
+// The most cases in one approval request.
+const requestedMax = 500;
 
 // Closes many cases in one dialog: first the verdict, then a progress bar, then the outcome of each case.
 export function BulkDialog({ rows, first, onOutcomes, onClose }: Props) {
-  const { desk } = useWorkspace();
   const [draft, setDraft] = useState<Draft>(() => ({ disposition: first, reason: readDraft(draftId).reason }));
   const write = (next: Draft) => {
     setDraft(next);
     saveDraft(draftId, next);
   };
-  const [phase, setPhase] = useState<"asking" | "working" | "done">("asking");
-  const [, setStep] = useState(0);
-  const work = useRef<BulkClosing | null>(null);
-
-  async function go(run: (closing: BulkClosing) => Promise<void>): Promise<void> {
-    const { disposition, reason } = draft;
-    if (disposition === null || phase === "working") return;
-    work.current ??= new BulkClosing(desk, rows, { disposition, reason: reason.trim() }, () => setStep((step) => step + 1));
-    const closing = work.current;
-    setPhase("working");
-    await run(closing);
-    setPhase("done");
-    const outcomes = closing.outcomes();
-    // What was not closed may be closed again with the same words.
-    if ([...outcomes.values()].every(({ kind }) => kind === "closed")) dropDraft(draftId);
-    onOutcomes(outcomes);
-  }
-
+  const { phase, closing, go } = useBulkWork({ rows, draft, onOutcomes });
   const count = rows.length === 1 ? "1 case" : `${rows.length} cases`;
-  const closing = work.current;
+  const cases = rows.map(({ case_id, case_version }) => ({ case_id, case_version }));
+  const mayCheck = phase === "asking" && cases.length <= requestedMax;
+  const second = useSecondPerson(mayCheck ? { cases } : null, () => {
+    dropDraft(draftId);
+    onClose();
+  });
+  const send = () => {
+    const verdict = verdictOf(draft);
+    if (!second.isNeeded) void go((each) => each.run());
+    else if (verdict !== null) second.request({ cases, ...withoutEmpty(verdict) });
+  };
   return (
     <Dialog
       title={`Close ${count}`}
@@ -56,15 +51,13 @@ export function BulkDialog({ rows, first, onOutcomes, onClose }: Props) {
       isBusy={phase === "working"}
       footer={
         phase === "asking" ? (
-          <>
-            <span className="mr-auto flex items-center gap-1.5 text-xs text-faint">
-              <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd> closes them
-            </span>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button look="primary" disabled={draft.disposition === null} onClick={() => void go((each) => each.run())}>
-              Close {count}
-            </Button>
-          </>
+          <AskingFooter
+            count={count}
+            isForTwo={second.isNeeded}
+            isReady={draft.disposition !== null && !second.isBusy}
+            onClose={onClose}
+            onSend={send}
+          />
         ) : (
           <>
             {phase === "done" && closing?.hasFailed && (
@@ -79,13 +72,77 @@ export function BulkDialog({ rows, first, onOutcomes, onClose }: Props) {
     >
       {phase === "asking" || !closing ? (
         <>
-          <VerdictFields draft={draft} onDraft={write} onSubmit={() => void go((each) => each.run())} isDisabled={false} />
+          <VerdictFields
+            labels={rows.map((row) => row.primary_fraud_label)}
+            draft={draft}
+            onDraft={write}
+            onSubmit={send}
+            isDisabled={false}
+          />
+          <div
+            onKeyDown={(event) => {
+              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
+            }}
+          >
+            {second.element}
+          </div>
           <GuideLink page="investigators#close-many-cases" about="closing many cases" className="mt-3 text-xs" />
         </>
       ) : (
         <Results rows={rows} closing={closing} />
       )}
     </Dialog>
+  );
+}
+
+type Work = Pick<Props, "rows" | "onOutcomes"> & { draft: Draft };
+
+// Closes the cases batch by batch, and renders again with each outcome.
+function useBulkWork({ rows, draft, onOutcomes }: Work) {
+  const { desk } = useWorkspace();
+  const [phase, setPhase] = useState<"asking" | "working" | "done">("asking");
+  const [, setStep] = useState(0);
+  const work = useRef<BulkClosing | null>(null);
+
+  async function go(run: (closing: BulkClosing) => Promise<void>): Promise<void> {
+    const verdict = verdictOf(draft);
+    if (verdict === null || phase === "working") return;
+    work.current ??= new BulkClosing(desk, rows, verdict, () => setStep((step) => step + 1));
+    const closing = work.current;
+    setPhase("working");
+    await run(closing);
+    setPhase("done");
+    const outcomes = closing.outcomes();
+    // What was not closed may be closed again with the same words.
+    if ([...outcomes.values()].every(({ kind }) => kind === "closed")) dropDraft(draftId);
+    onOutcomes(outcomes);
+  }
+
+  return { phase, closing: work.current, go };
+}
+
+function verdictOf({ disposition, reason, own_disposition: own }: Draft): BulkVerdict | null {
+  if (disposition === null) return null;
+  return { disposition, ...(own !== undefined && { own_disposition: own }), reason: reason.trim() };
+}
+
+function withoutEmpty({ reason, ...outcome }: BulkVerdict) {
+  return { ...outcome, ...(reason !== "" && { reason }) };
+}
+
+type AskingProps = { count: string; isForTwo: boolean; isReady: boolean; onClose: () => void; onSend: () => void };
+
+function AskingFooter({ count, isForTwo, isReady, onClose, onSend }: AskingProps) {
+  return (
+    <>
+      <span className="mr-auto flex items-center gap-1.5 text-xs text-faint max-sm:hidden">
+        <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd> {isForTwo ? "requests approval" : "closes them"}
+      </span>
+      <Button onClick={onClose}>Cancel</Button>
+      <Button look="primary" disabled={!isReady} onClick={onSend}>
+        {isForTwo ? "Request approval" : `Close ${count}`}
+      </Button>
+    </>
   );
 }
 

@@ -9,10 +9,14 @@ import { GuideLink } from "../parts/GuideLink.tsx";
 import { ageWords } from "../parts/Time.tsx";
 import { differenceOf } from "../changes/difference.ts";
 
-type Props = { seen: Case; now: Case; onAnyway: () => void; onReview: () => void; isBusy: boolean };
+// `failed` says what was not done, and `anyway` is the button that does it.
+type Words = { failed: string; anyway: string };
+type Props = { seen: Case; now: Case; words?: Words; onAnyway: () => void; onReview: () => void; isBusy: boolean };
+
+const closeWords: Words = { failed: "The case was not closed.", anyway: "Close anyway" };
 
 // Shown when the case changed while the person was deciding. Nothing was applied, and the draft is kept.
-export function ConflictStrip({ seen, now, onAnyway, onReview, isBusy }: Props) {
+export function ConflictStrip({ seen, now, words = closeWords, onAnyway, onReview, isBusy }: Props) {
   const { versions, scores, changed_at, changed_by, evidence } = differenceOf(seen, now);
   const parts = [
     `version ${versions.from} to ${versions.to}`,
@@ -33,7 +37,7 @@ export function ConflictStrip({ seen, now, onAnyway, onReview, isBusy }: Props) 
         <GitCompareArrows size={16} className="mt-0.5 shrink-0" aria-hidden />
         <span className="[overflow-wrap:anywhere]">
           <strong className="font-semibold">Changed {ageWords(last.at)} ago</strong> by <Actor actor={last.by} />:{" "}
-          {parts.join(", ")}. The case was not closed.
+          {parts.join(", ")}. {words.failed}
         </span>
       </p>
       {unseen.length > 0 && (
@@ -56,7 +60,7 @@ export function ConflictStrip({ seen, now, onAnyway, onReview, isBusy }: Props) 
           Keep reviewing
         </Button>
         <Button look="primary" onClick={onAnyway} disabled={isBusy}>
-          Close anyway
+          {words.anyway}
         </Button>
       </div>
     </div>

@@ -1,6 +1,7 @@
 import type { Disposition } from "../changes/desk.ts";
 
-export type Draft = { disposition: Disposition | null; reason: string };
+// The own disposition always counts as the disposition.
+export type Draft = { disposition: Disposition | null; own_disposition?: string; reason: string };
 
 const prefix = "casehound.draft.";
 const empty: Draft = { disposition: null, reason: "" };

@@ -3,13 +3,14 @@ import { useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef } from "react";
 import { accountName } from "../parts/account-name.ts";
 import { soon } from "../data/soon.ts";
-import { dispositionWords, flagFacts, flagNames } from "../parts/Badges.tsx";
+import { flagFacts, flagNames, outcomeInSentence } from "../parts/Badges.tsx";
 import { offerUndo, withdrawUndo } from "../parts/offers.ts";
 import { wordsOf } from "../parts/States.tsx";
 import { subjectCaseName } from "../parts/subject.ts";
 import { dismissToast, toast } from "../parts/Toasts.tsx";
+import { visible } from "../parts/visible.ts";
 import { useWorkspace, type Workspace } from "../session/workspace.tsx";
-import { reopenCase, type Desk, type Reopening, type Verdict } from "../changes/desk.ts";
+import { reopenCase, type Desk, type ListWish, type Reopening, type Verdict } from "../changes/desk.ts";
 import type { Flags } from "../changes/flags.ts";
 
 // A case with the version that closing it produced.
@@ -44,8 +45,9 @@ function nameOf({ website_account_id: account, details }: ClosedCase): string {
   return subjectCaseName(account, details?.subject);
 }
 
-function outcomeWords({ current_state: { disposition } }: Case): string {
-  return disposition ? ` as ${dispositionWords[disposition].toLowerCase()}` : "";
+function outcomeWords({ current_state: state }: Case): string {
+  const outcome = outcomeInSentence(state);
+  return outcome === undefined ? "" : ` as ${outcome}`;
 }
 
 export function useReopened(onReopened: (found: Case[]) => void): void {
@@ -67,17 +69,19 @@ export function useReopening() {
   return useMemo(() => {
     const place: UndoContext = { desk, flags, queries, cache };
     return {
-      offerOne: (closed: Case, { isForMembers = false, flags: changed = {} }: Partial<Verdict> = {}) => {
+      offerOne: (closed: Case, { isForMembers = false, flags: changed = {}, listed = [] }: Partial<Verdict> = {}) => {
         const said = flagNames.flatMap((flag) => {
           const value = changed[flag];
           return value === undefined ? [] : [flagFacts[flag].changed(closed.website_account_id, value)];
         });
         if (said.length > 0) void cache.invalidateQueries({ queryKey: ["account", closed.website_account_id] });
+        if (listed.length > 0) void cache.invalidateQueries({ queryKey: ["lists"] });
+        const added = listed.map(({ entry: { value, list } }) => `Added ${visible(value)} to ${list}.`);
         const more = isForMembers ? ["The cases of its accounts are being closed too. Undo reopens only the attack's case."] : [];
         offerUndo(desk, {
           about: closed.case_id,
-          words: [`Closed ${nameOf(closed)}${outcomeWords(closed)}.`, ...said, ...more].join(" "),
-          undo: () => void undoClose(place, closed, changed),
+          words: [`Closed ${nameOf(closed)}${outcomeWords(closed)}.`, ...said, ...added, ...more].join(" "),
+          undo: () => void undoClose(place, closed, { flags: changed, listed }),
         });
       },
       offerMany: (closed: readonly ClosedCase[]) =>
@@ -91,15 +95,34 @@ export function useReopening() {
   }, [desk, flags, queries, cache]);
 }
 
-// Also puts back the flags that the close changed, if the case could be reopened.
-async function undoClose(place: UndoContext, closed: Case, changed: Partial<Flags>): Promise<void> {
+type Acts = { flags: Partial<Flags>; listed: ListWish[] };
+
+// Also puts back the flags that the close changed and removes the entries that it added, if the case could be reopened.
+async function undoClose(place: UndoContext, closed: Case, { flags: changed, listed }: Acts): Promise<void> {
   if (!(await reopenOne(place, closed, true))) return;
+  await removeListed(place, listed);
+  if (Object.keys(changed).length === 0) return;
   const { website_account_id: id } = closed;
   const account = await soon(place.cache.fetchQuery({ ...place.queries.account(id), staleTime: 0 }));
   for (const flag of flagNames) {
     const value = changed[flag];
     if (account && value !== undefined) await place.flags.putBack(account, { flag, value: !value });
   }
+}
+
+// An entry that was on the list before the close stays there.
+async function removeListed({ desk, cache }: UndoContext, listed: ListWish[]): Promise<void> {
+  const added = listed.filter(({ isNew }) => isNew).map(({ entry }) => entry);
+  const byList = Object.entries(Object.groupBy(added, ({ list }) => list));
+  for (const [list, entries = []] of byList) {
+    const call = { params: { list_name: list }, body: { values: entries.map(({ value }) => value) } };
+    try {
+      await desk.outbox.deliver("Removing list entries", () => desk.client.call("removeListEntries", call));
+    } catch (error) {
+      toast({ kind: "problem", words: `The entries added to the list ${list} were not removed: ${wordsOf(error)}` });
+    }
+  }
+  if (added.length > 0) await cache.invalidateQueries({ queryKey: ["lists"] });
 }
 
 // Returns whether the case is open again.

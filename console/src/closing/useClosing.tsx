@@ -50,9 +50,9 @@ export function useClosing(watch: ClosingEvents): {
   function finish(seen: Case, result: Closing, verdict?: Verdict): void {
     const isShown = latest.current.opened?.seen.case_id === seen.case_id;
     if ("found" in result) know(result.found);
-    if (result.kind === "closed" || result.kind === "already-closed") latest.current.watch.onClosed(result.found);
     const again = reopenedBy(seen, result);
     if (again && isShown) return setOpened(again);
+    if (result.kind === "closed" || result.kind === "already-closed") latest.current.watch.onClosed(result.found);
     if (again) return tellLater(again, () => setOpened(again));
     dropDraft(seen.case_id);
     if (isShown) setOpened(null);
@@ -79,12 +79,18 @@ export function useClosing(watch: ClosingEvents): {
     }
   }
 
+  // While a dialog shows the person's words, the screen stays at the case that they are about.
+  const leave = () => {
+    setOpened(null);
+    if (opened?.closed) watch.onClosed(opened.closed);
+  };
+
   const element = opened && (
     <CloseDialog
       key={opened.seen.case_id}
       {...opened}
       onSubmit={(verdict) => void submit(opened.seen, verdict)}
-      onClose={() => setOpened(null)}
+      onClose={leave}
     />
   );
   const open = (seen: Case, first: Disposition | null = null) => setOpened({ ...justOpened(seen), first });

@@ -13,10 +13,10 @@ export type Hearer = {
 
 const againMs = 10_000;
 const typesOf = (nouns: string[]) => eventTypes.filter((type) => nouns.some((noun) => type.startsWith(`${noun}.`)));
-const types = typesOf(["case", "account", "rule", "thresholds", "policy"]);
+const types = typesOf(["case", "account", "rule", "thresholds", "policy", "view", "due_times", "approval_settings"]);
 
 // Requested only for people who may see them.
-const guardedNouns = ["user", "model"] as const;
+const guardedNouns = ["user", "model", "list", "approval"] as const;
 export type GuardedNoun = (typeof guardedNouns)[number];
 
 export function streamPath(tenant: string, guarded: GuardedNoun[]): string {

@@ -36,6 +36,7 @@ export function queriesOf(client: Pick<ConsoleClient, "call">) {
         queryFn: ({ signal }) => client.call("getCaseCounts", { signal }),
         staleTime: half,
       }),
+    ...viewQueries(client),
     search: searchQuery(client),
     // What a row shows besides the list's own members. The account is in the key because the digest includes its flags.
     digest: ({ case_id: caseId, website_account_id: account }: Pick<CaseListItem, "case_id" | "website_account_id">) =>
@@ -95,6 +96,25 @@ function searchQuery(client: Pick<ConsoleClient, "call">) {
     });
 }
 
+function viewQueries(client: Pick<ConsoleClient, "call">) {
+  return {
+    views: () =>
+      queryOptions({
+        queryKey: ["views", "list"],
+        queryFn: async ({ signal }) => (await client.call("listViews", { signal })).views,
+        staleTime: 10 * half,
+      }),
+    // Counted less often than the queue's own tabs, because there can be many views.
+    viewCounts: () =>
+      queryOptions({
+        queryKey: ["views", "counts"],
+        queryFn: async ({ signal }) => (await client.call("getViewCounts", { signal })).counts,
+        staleTime: half,
+        refetchInterval: half,
+      }),
+  };
+}
+
 // What people tell each other about a case.
 function teamQueries(client: Pick<ConsoleClient, "call">) {
   return {
@@ -115,6 +135,21 @@ function teamQueries(client: Pick<ConsoleClient, "call">) {
         },
         initialPageParam: "",
         getNextPageParam: (last) => last.next_cursor,
+        staleTime: half,
+      }),
+    inbox: () =>
+      infiniteQueryOptions({
+        queryKey: ["inbox", "list"],
+        queryFn: ({ pageParam, signal }) =>
+          client.call("listInbox", { query: { limit: pageSize, ...(pageParam && { cursor: pageParam }) }, signal }),
+        initialPageParam: "",
+        getNextPageParam: (last) => last.next_cursor,
+        staleTime: half,
+      }),
+    unread: () =>
+      queryOptions({
+        queryKey: ["inbox", "count"],
+        queryFn: ({ signal }) => client.call("getUnreadCount", { signal }),
         staleTime: half,
       }),
     colleagues: () =>

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useSyncExternalStore } from "react";
 
-// `key` is the keyboard event's key in lower case. "mod+k" means Ctrl+K, or Command+K on a Mac.
+// `key` is the keyboard event's key in lower case. "mod+k" means Ctrl+K, or Command+K on a Mac. "g 1" means G, and then 1.
 export type Binding = { key: string; shown?: string; name: string; group: string; run: () => void; isOff?: boolean };
 
 const storageName = "casehound.keys";
@@ -34,6 +34,18 @@ export function useBindings(): readonly Binding[] {
   return useSyncExternalStore(subscribe, () => groups).flat();
 }
 
+// Each action once, with all keys that do it, as a person reads them.
+export function actionsOf(bindings: readonly Binding[]): [Binding, string[]][] {
+  const byName = new Map<string, [Binding, string[]]>();
+  for (const binding of bindings) {
+    const { name, key, shown = key.length === 1 ? key.toUpperCase() : key } = binding;
+    const known = byName.get(name);
+    if (known) known[1].push(shown);
+    else byName.set(name, [binding, [shown]]);
+  }
+  return [...byName.values()];
+}
+
 // Single-letter keys disturb people who use speech input or have unsteady hands, so they can be switched off.
 export function useLetters(): [boolean, (areOn: boolean) => void] {
   const areOn = useSyncExternalStore(subscribe, () => areLettersOn);
@@ -60,15 +72,26 @@ function isTaken(event: KeyboardEvent): boolean {
   return (event.key === "Enter" || event.key === " ") && target.closest("button, a, input") !== null;
 }
 
+const chordMs = 1500;
+let chordBeganMs = -Infinity;
+
 function handle(event: KeyboardEvent): void {
   const name = nameOf(event);
   const hasModifier = name.startsWith("mod+");
   if (event.defaultPrevented || (!hasModifier && (isTaken(event) || document.querySelector("dialog[open]") !== null))) return;
   if (name.length === 1 && !areLettersOn) return;
-  const binding = groups.flat().findLast((each) => each.key === name && each.isOff !== true);
+  const wanted = chordOf(name, event.timeStamp);
+  const binding = groups.flat().findLast((each) => each.key === wanted && each.isOff !== true);
   if (!binding) return;
   event.preventDefault();
   binding.run();
+}
+
+// G and then a digit. The digit has no other meaning then, even if no view has it: alone, it would close a case.
+function chordOf(name: string, timeMs: number): string {
+  const isSecond = /^\d$/.test(name) && timeMs - chordBeganMs < chordMs;
+  chordBeganMs = name === "g" ? timeMs : -Infinity;
+  return isSecond ? `g ${name}` : name;
 }
 
 export function listenToKeys(): void {

@@ -1,12 +1,11 @@
 import type { Case } from "@casehound/client";
-import { useQueryClient } from "@tanstack/react-query";
 import { useMemo, useRef, useState } from "react";
 import { useKeys, type Binding } from "../keys/keys.ts";
 import { Button, Kbd } from "../parts/Button.tsx";
 import { wordsOf } from "../parts/States.tsx";
-import { toast } from "../parts/Toasts.tsx";
 import { Section } from "../screens/case/Section.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
+import { useAddNote } from "./add.ts";
 import { NoteField } from "./NoteField.tsx";
 import { NoteHead } from "./NoteHead.tsx";
 import { NoteText } from "./NoteText.tsx";
@@ -47,10 +46,8 @@ export function Notes({ found }: { found: Case }) {
 }
 
 function Composer({ caseId }: { caseId: string }) {
-  const { desk } = useWorkspace();
-  const cache = useQueryClient();
+  const { add, isBusy } = useAddNote(caseId);
   const [text, setText] = useState(() => readNoteDraft(caseId));
-  const [isBusy, setBusy] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const write = (next: string) => {
     setText(next);
@@ -63,24 +60,9 @@ function Composer({ caseId }: { caseId: string }) {
     ),
   );
 
-  // One intended note keeps one key through all attempts, so it is stored once.
-  async function send(): Promise<void> {
-    if (isBusy || text.trim() === "") return;
-    setBusy(true);
-    const idempotencyKey = desk.newKey();
-    const params = { case_id: caseId };
-    try {
-      await desk.outbox.deliver("Adding a note", () =>
-        desk.client.call("addCaseNote", { params, body: { text }, idempotencyKey }),
-      );
-      write("");
-      await cache.invalidateQueries({ queryKey: ["case", caseId] });
-    } catch (error) {
-      toast({ kind: "problem", words: `The note was not added: ${wordsOf(error)} Your text is kept.` });
-    }
-    setBusy(false);
-  }
-
+  const send = async () => {
+    if (await add(text)) write("");
+  };
   return (
     <div className="no-print grid gap-2">
       <NoteField field={field} text={text} onText={write} onSend={() => void send()} />

@@ -2,6 +2,7 @@ import { defaultReasons, type CaseChange, type CaseListItem } from "@casehound/c
 import { Ban, Bot, Flag as FlagIcon, KeyRound, Leaf, Lock, UserRoundX } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Flag, Flags } from "../changes/flags.ts";
+import { visible } from "./visible.ts";
 
 const labelIcons: Record<CaseListItem["primary_fraud_label"], ReactNode> = {
   "Account Takeover": <KeyRound size={14} aria-hidden />,
@@ -83,6 +84,21 @@ export const dispositionWords: Record<NonNullable<CaseChange["disposition"]>, st
   FALSE_POSITIVE: "False positive",
   INCONCLUSIVE: "Inconclusive",
 };
+
+type OutcomeMembers = { disposition?: CaseChange["disposition"]; own_disposition?: string };
+
+// The outcome in words, with the tenant's own one if it was given. Undefined if the case was closed without an outcome.
+export function outcomeName({ disposition, own_disposition: own }: OutcomeMembers): string | undefined {
+  if (!disposition) return undefined;
+  return own === undefined ? dispositionWords[disposition] : `${dispositionWords[disposition]} (${visible(own)})`;
+}
+
+// The same within a sentence. The tenant's own name keeps its capitals.
+export function outcomeInSentence({ disposition, own_disposition: own }: OutcomeMembers): string | undefined {
+  if (!disposition) return undefined;
+  const words = dispositionWords[disposition].toLowerCase();
+  return own === undefined ? words : `${words} (${visible(own)})`;
+}
 
 export function hasOwnReason({ reason }: { reason: string }): boolean {
   return reason !== defaultReasons.CLOSED;

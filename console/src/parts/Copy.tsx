@@ -43,7 +43,7 @@ export async function copyAddress(whose: "case" | "account"): Promise<void> {
 export function CopyLine({ label, text }: { label: string; text: string }) {
   const id = useId();
   return (
-    <div className="grid gap-1">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-1">
       <label htmlFor={id} className="text-xs font-medium text-soft">
         {label}
       </label>

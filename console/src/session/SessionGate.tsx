@@ -7,13 +7,20 @@ import { Trouble } from "../parts/States.tsx";
 import { clearToasts } from "../parts/Toasts.tsx";
 import { SignInForm } from "../screens/sign-in/SignInForm.tsx";
 import { SignInScreen } from "../screens/sign-in/SignInScreen.tsx";
+import { AddFactor } from "../security/AddFactor.tsx";
 import { takeSession } from "./early.ts";
 import { SessionKeeper, isSamePerson } from "./keeper.ts";
+import { rememberTenant } from "./last-tenant.ts";
 import { openWorkspace, refreshOn } from "./open.ts";
 import { readSession, type Session } from "./session.ts";
 import { WorkspaceContext, type Workspace } from "./workspace.tsx";
 
-type State = { kind: "unknown" } | { kind: "none" } | { kind: "failed"; error: unknown } | { kind: "open"; desk: Open };
+type State =
+  | { kind: "unknown" }
+  | { kind: "none" }
+  | { kind: "adding" }
+  | { kind: "failed"; error: unknown }
+  | { kind: "open"; desk: Open };
 type Open = { keeper: SessionKeeper; workspace: Workspace };
 
 const ownerName = "casehound.owner";
@@ -25,11 +32,15 @@ export function SessionGate({ children, onOpen }: { children: ReactNode; onOpen:
   const navigate = useNavigate();
   const [state, setState] = useState<State>({ kind: "unknown" });
   const [isExpired, setExpired] = useState(false);
+  // The session of a person who must add a second factor before anything else.
+  const [adding, setAdding] = useState<Session | null>(null);
   const current = useRef<Open | null>(null);
 
   function enter(session: Session): void {
     const known = current.current;
     setExpired(false);
+    setAdding(session.must_add_second_factor ? session : null);
+    if (session.must_add_second_factor) return known ? undefined : setState({ kind: "adding" });
     if (known && isSamePerson(known.keeper.current(), session)) {
       known.keeper.renew(session);
       return void cache.invalidateQueries();
@@ -38,6 +49,7 @@ export function SessionGate({ children, onOpen }: { children: ReactNode; onOpen:
     cache.clear();
     clearToasts();
     claimDrafts(session);
+    rememberTenant(session.tenant.slug);
     const keeper = new SessionKeeper(session, { onLost: () => setExpired(true), onOther: enter });
     current.current = { keeper, workspace: openWorkspace(keeper, cache, leave) };
     onOpen(current.current.workspace);
@@ -51,6 +63,7 @@ export function SessionGate({ children, onOpen }: { children: ReactNode; onOpen:
     clearToasts();
     sessionStorage.clear();
     setExpired(false);
+    setAdding(null);
     setState({ kind: "none" });
     // Clear the address, so the next person does not see what this one looked at.
     void navigate({ to: "/", search: {}, replace: true });
@@ -70,10 +83,13 @@ export function SessionGate({ children, onOpen }: { children: ReactNode; onOpen:
   if (state.kind === "unknown") return null;
   if (state.kind === "failed") return <Trouble isScreen error={state.error} onRetry={look} />;
   if (state.kind === "none") return <SignInScreen onSignedIn={enter} />;
+  const add = adding && <AddFactor session={adding} isOnTop={state.kind === "open"} onDone={look} onLeave={leave} />;
+  if (state.kind === "adding") return add;
   const { keeper, workspace } = state.desk;
   return (
     <WorkspaceContext value={workspace}>
       {children}
+      {add}
       {isExpired && <SignInAgain keeper={keeper} onSignedIn={enter} onLeave={leave} />}
     </WorkspaceContext>
   );

@@ -7,7 +7,7 @@ type Waiting = { goOn: () => void; giveUp: () => void };
 export type SessionEvents = {
   // The session has ended. The person must sign in again.
   onLost: () => void;
-  // Somebody else has signed in in this browser.
+  // Somebody else has signed in in this browser, or this person must add a second factor first.
   onOther: (session: Session) => void;
 };
 
@@ -44,7 +44,8 @@ export class SessionKeeper {
   // Checks whether the session still exists, for callers that do not learn why they were rejected.
   async check(): Promise<void> {
     const now = await readSession();
-    if (now) this.#compare(now);
+    if (now?.must_add_second_factor) this.#watch.onOther(now);
+    else if (now) this.#compare(now);
     else this.#watch.onLost();
   }
 
@@ -52,10 +53,11 @@ export class SessionKeeper {
   async mayRepeat(since: Session, refusal: ProblemError): Promise<boolean> {
     if (refusal.status !== 401 && refusal.status !== 403) return false;
     if (this.#session !== since) return true;
-    if (refusal.status === 401) return this.#wait(refusal);
+    if (refusal.status === 401) return this.#wait(refusal, this.#watch.onLost);
     // Another tab may have signed in again, which creates a new CSRF token.
     const now = await readSession();
-    return now ? this.#compare(now) : this.#wait(refusal);
+    if (now?.must_add_second_factor) return this.#wait(refusal, () => this.#watch.onOther(now));
+    return now ? this.#compare(now) : this.#wait(refusal, this.#watch.onLost);
   }
 
   #compare(now: Session): boolean {
@@ -68,10 +70,10 @@ export class SessionKeeper {
     return false;
   }
 
-  #wait(refusal: ProblemError): Promise<boolean> {
+  #wait(refusal: ProblemError, tell: () => void): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
     this.#waiting.add({ goOn: () => resolve(true), giveUp: () => reject(refusal) });
-    this.#watch.onLost();
+    tell();
     return promise;
   }
 }

@@ -1,14 +1,16 @@
 import type { Query, QueryClient } from "@tanstack/react-query";
 import type { Case, CaseDigest, CaseMember, EndUserAccount } from "@casehound/client";
+import { requestApproval, requestedWords } from "../approving/requesting.ts";
 import { openClient, openDesk } from "../data/client.ts";
 import { LiveStream, type LiveEvent } from "../data/live.ts";
 import { queriesOf } from "../data/queries.ts";
 import { soon } from "../data/soon.ts";
 import { flagFacts } from "../parts/Badges.tsx";
 import { offerUndo } from "../parts/offers.ts";
+import { wordsOf } from "../parts/States.tsx";
 import { toast } from "../parts/Toasts.tsx";
 import type { Desk } from "../changes/desk.ts";
-import { FlagBoard, type FlagChange, type Flags } from "../changes/flags.ts";
+import { FlagBoard, type FlagChange, type FlagRefusal, type Flags } from "../changes/flags.ts";
 import { keepSignedIn, type SessionKeeper } from "./keeper.ts";
 import { signOut, signOutEverywhere } from "./session.ts";
 import type { Workspace } from "./workspace.tsx";
@@ -22,7 +24,7 @@ export function openWorkspace(keeper: SessionKeeper, cache: QueryClient, onLeave
   const flags: FlagBoard = new FlagBoard(desk, {
     show: (id, believed) => showFlags(cache, id, believed),
     tell: (change) => tellFlag({ change, flags, cache, desk }),
-    refuse: ({ flag, words }) => toast({ kind: "problem", words: `${flagFacts[flag].name} was not changed: ${words}` }),
+    refuse: (refusal) => tellRefusal(refusal, desk),
   });
   const scopes = new Set(session.scopes);
   return {
@@ -35,7 +37,9 @@ export function openWorkspace(keeper: SessionKeeper, cache: QueryClient, onLeave
       tenant: session.tenant.slug,
       userId: session.user.user_id,
       isAllowed: scopes.has("read:events"),
-      guarded: [...(scopes.has("read:users") ? ["user" as const] : []), ...(scopes.has("read:models") ? ["model" as const] : [])],
+      guarded: (["user", "model", "list", "approval"] as const).filter((noun) =>
+        scopes.has(noun === "approval" ? "read:case" : `read:${noun}s`),
+      ),
       lastEventId: session.last_event_id,
     }),
     may: (scope) => scopes.has(scope),
@@ -45,6 +49,19 @@ export function openWorkspace(keeper: SessionKeeper, cache: QueryClient, onLeave
       onLeave();
     },
   };
+}
+
+// If blocking the account needs a second person, the toast offers to request approval.
+function tellRefusal({ websiteAccountId, flag, words, needsApproval }: FlagRefusal, desk: Desk): void {
+  const { name } = flagFacts[flag];
+  if (!needsApproval) return void toast({ kind: "problem", words: `${name} was not changed: ${words}` });
+  const ask = () => {
+    requestApproval(desk, { website_account_id: websiteAccountId, account: { [flag]: true } })
+      .then(() => toast({ kind: "done", words: requestedWords }))
+      .catch((error: unknown) => toast({ kind: "problem", words: `Approval was not requested: ${wordsOf(error)}` }));
+  };
+  const action = { name: "Request approval", run: ask };
+  toast({ kind: "problem", words: `${name} was not changed: a second person must approve it.`, action });
 }
 
 type FlagNotice = { change: FlagChange; flags: FlagBoard; cache: QueryClient; desk: Desk };
@@ -89,6 +106,18 @@ function readSoon(cache: QueryClient, caseId?: string): void {
   }, waitMs);
 }
 
+const staleLists = new WeakSet<QueryClient>();
+
+// Reads the lists of values at most once a second, because an import makes many events. A preview takes seconds and stays.
+function readListsSoon(cache: QueryClient): void {
+  if (staleLists.has(cache)) return;
+  staleLists.add(cache);
+  setTimeout(() => {
+    staleLists.delete(cache);
+    void cache.invalidateQueries({ predicate: ({ queryKey: [noun, part] }) => noun === "lists" && part !== "preview" });
+  }, waitMs);
+}
+
 type MemberPages = { pages: { members: CaseMember[] }[] };
 
 function isMembersWith({ queryKey: [, , part], state }: Query, caseIds: ReadonlySet<string>): boolean {
@@ -106,15 +135,25 @@ export function refreshOn(event: LiveEvent, cache: QueryClient): void {
     void cache.invalidateQueries({ queryKey: ["case", id] });
     void cache.invalidateQueries({ predicate: ({ queryKey: [noun, , caseId] }) => noun === "digest" && caseId === id });
     readSoon(cache, id);
+    if (event.data?.["mentions"] !== undefined) void cache.invalidateQueries({ queryKey: ["inbox"] });
   }
   if (type === "end_user_account") {
     void cache.invalidateQueries({ queryKey: ["account", id] });
     void cache.invalidateQueries({ queryKey: ["digest", id] });
     readSoon(cache);
   }
+  if (type === "view") void cache.invalidateQueries({ queryKey: ["views"] });
+  if (type === "approval") {
+    for (const key of [["approvals"], ["inbox"], ["cases", "count"]]) void cache.invalidateQueries({ queryKey: key });
+  }
   if (type === "user") void cache.invalidateQueries({ queryKey: ["users"] });
   // Thresholds belong to the tenant.
   if (type === "rule" || type === "tenant") void cache.invalidateQueries({ queryKey: ["rules"] });
+  // So do the reason templates, the own dispositions and the due times.
+  if (type === "tenant") void cache.invalidateQueries({ queryKey: ["closing"] });
+  if (type === "tenant") void cache.invalidateQueries({ queryKey: ["due-times"] });
+  // Rules and the policy use lists.
+  if (type === "list" || type === "rule" || event.type === "policy.updated") readListsSoon(cache);
   if (event.type.startsWith("model.")) void cache.invalidateQueries({ queryKey: ["models"] });
   if (event.type === "policy.updated") void cache.invalidateQueries({ queryKey: ["policy"] });
   if (event.type === "thresholds.updated") void cache.invalidateQueries({ queryKey: ["thresholds"] });

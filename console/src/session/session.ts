@@ -1,16 +1,19 @@
-import { ProblemError, type Problem, type Role } from "@casehound/client";
+import { ProblemError, type Problem } from "@casehound/client";
 
 export type Session = {
-  user: { user_id: string; email: string; name: string; role: Role };
+  user: { user_id: string; email: string; name: string; role: string };
   tenant: { tenant_id: string; slug: string };
   csrf_token: string;
   scopes: string[];
   expires_at: string;
+  // The tenant requires a second factor, and this person has none. The API refuses everything until they have added one.
+  must_add_second_factor: boolean;
   // Anything read from now on includes all events up to this one.
   last_event_id: number;
 };
 
-export type SignInOptions = { oidc: { name: string } | null };
+export type OfferedIssuer = { tenant: string; issuer_key: string; name: string };
+export type SignInOptions = { oidc: { name: string } | null; issuers: OfferedIssuer[]; passkeys: boolean };
 export type LinkFacts = {
   purpose: "set-up" | "invitation" | "password-reset";
   tenant: string;
@@ -19,7 +22,9 @@ export type LinkFacts = {
   name: string | null;
 };
 export type LinkUse = { email?: string; name?: string; password: string };
-export type SignIn = { kind: "signed-in"; session: Session } | { kind: "which-tenant"; tenants: string[] };
+export type FactorKind = "totp" | "passkey" | "recovery-code";
+export type Entry = { kind: "signed-in"; session: Session } | { kind: "second-factor"; kinds: FactorKind[] };
+export type SignIn = Entry | { kind: "which-tenant"; tenants: string[] };
 
 // The person's endpoints. They come before the API and need no tenant.
 export async function readSession(): Promise<Session | null> {
@@ -27,8 +32,8 @@ export async function readSession(): Promise<Session | null> {
   return response.status === 401 ? null : answerOf<Session>(response);
 }
 
-export function readOptions(): Promise<SignInOptions> {
-  return ask<SignInOptions>("/auth/options");
+export function readOptions(tenant: string | undefined): Promise<SignInOptions> {
+  return ask<SignInOptions>(`/auth/options${tenant === undefined ? "" : `?tenant=${encodeURIComponent(tenant)}`}`);
 }
 
 // Several tenants may know one e-mail address. The service then returns those for which the password is valid.
@@ -38,7 +43,19 @@ export async function signIn(given: { email: string; password: string; tenant?: 
     const tenants = tenantsOf(parse(await response.clone().text()));
     if (tenants) return { kind: "which-tenant", tenants };
   }
-  return { kind: "signed-in", session: await answerOf<Session>(response) };
+  return entryOf(await answerOf(response));
+}
+
+// The service either opens a session, or asks for a second factor.
+function entryOf(answer: Session | { second_factor: { kinds: FactorKind[] } }): Entry {
+  return "second_factor" in answer
+    ? { kind: "second-factor", kinds: answer.second_factor.kinds }
+    : { kind: "signed-in", session: answer };
+}
+
+// The browser has a cookie that says whose password was right.
+export function giveSecondFactor(code: string): Promise<Session> {
+  return ask<Session>("/auth/second-factor", { method: "POST", body: { code } });
 }
 
 export async function signOut(csrfToken: string): Promise<void> {
@@ -58,12 +75,16 @@ export function readLink(token: string): Promise<LinkFacts> {
   return ask<LinkFacts>("/auth/link", { method: "POST", body: { token } });
 }
 
-// This also signs the person in.
-export async function redeemLink(token: string, given: LinkUse): Promise<void> {
-  await ask("/auth/link/use", { method: "POST", body: { token, ...given } });
+// This also signs the person in, unless they have a second factor.
+export async function redeemLink(token: string, given: LinkUse): Promise<Entry> {
+  return entryOf(await ask("/auth/link/use", { method: "POST", body: { token, ...given } }));
 }
 
 export const oidcPath = "/auth/oidc";
+
+export function issuerPath({ tenant, issuer_key }: Pick<OfferedIssuer, "tenant" | "issuer_key">): string {
+  return `${oidcPath}/${tenant}/${issuer_key}`;
+}
 
 type Asked = { method?: string; body?: unknown; csrfToken?: string };
 
@@ -74,7 +95,7 @@ function send(path: string, { method = "GET", body, csrfToken }: Asked): Promise
   return fetch(path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
 }
 
-async function ask<T>(path: string, asked: Asked = {}): Promise<T> {
+export async function ask<T>(path: string, asked: Asked = {}): Promise<T> {
   return answerOf<T>(await send(path, asked));
 }
 

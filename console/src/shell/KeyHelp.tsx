@@ -1,4 +1,4 @@
-import { useBindings, useLetters } from "../keys/keys.ts";
+import { actionsOf, useBindings, useLetters } from "../keys/keys.ts";
 import { Kbd } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 
@@ -8,16 +8,18 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
   const groups = Object.entries(Object.groupBy(bindings, ({ group }) => group));
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose} width="wide">
-      <div className="columns-2 gap-8">
+      <div className="columns-2 gap-8 max-sm:columns-1">
         {groups.map(([group, own = []]) => (
           <section key={group} className="mb-5 break-inside-avoid">
             <h3 className="mb-1 text-xs font-semibold text-faint">{group}</h3>
             <dl>
-              {own.map(({ key, shown, name }) => (
-                <div key={key} className="flex items-center justify-between gap-3 border-b border-line py-1 last:border-0">
+              {actionsOf(own).map(([{ name }, keys]) => (
+                <div key={name} className="flex items-center justify-between gap-3 border-b border-line py-1 last:border-0">
                   <dt>{name}</dt>
-                  <dd>
-                    <Kbd>{shown ?? (key.length === 1 ? key.toUpperCase() : key)}</Kbd>
+                  <dd className="flex gap-1">
+                    {keys.map((key) => (
+                      <Kbd key={key}>{key}</Kbd>
+                    ))}
                   </dd>
                 </div>
               ))}

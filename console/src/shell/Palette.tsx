@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useId, useState } from "react";
-import { useBindings } from "../keys/keys.ts";
+import { actionsOf, useBindings } from "../keys/keys.ts";
 import { Kbd } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { inputLook } from "../parts/Field.tsx";
@@ -9,10 +9,12 @@ import { ResultList, choiceOf, useChoices, type Choice, type ChoiceGroup } from 
 import { useOpenTarget, useSearch } from "../search/useSearch.ts";
 import { searchWords } from "../search/words.ts";
 import { useWorkspace } from "../session/workspace.tsx";
+import { useOpenView, useViews } from "../views/views.ts";
+import { visible } from "../parts/visible.ts";
 import { chooseTheme } from "./theme.ts";
 
 const commandsShownMax = 4;
-const placeholder = "Account, e-mail, address, device, order, payee, case id, reason, screen or action";
+const placeholder = "Account, e-mail, address, device, order, payee, case id, reason, note, screen or action";
 
 // Finds everything: commands by name, and what the tenant has by a part of it. Commands come first, because they are there at once:
 // what arrives later never moves what somebody is about to choose.
@@ -80,21 +82,30 @@ function useCommands(text: string, onKeys: () => void): Choice[] {
   const screens = navigation
     .filter(({ scope }) => scope === undefined || may(scope))
     .map(({ name, path }): Choice => ({ key: path, title: `Go to ${name}`, run: () => void navigate({ to: path }) }));
-  const actions = bindings
-    .filter(({ isOff, key }) => isOff !== true && key !== "mod+k" && key !== "?")
-    .map(({ name, key, shown, run }): Choice => ({
-      key: `key ${name}`,
-      title: name,
-      run,
-      marks: <Kbd>{shown ?? (key.length === 1 ? key.toUpperCase() : key)}</Kbd>,
-    }));
+  const offered = bindings.filter(
+    ({ isOff, key, group }) => isOff !== true && key !== "mod+k" && key !== "?" && group !== "Views",
+  );
+  const actions = actionsOf(offered).map(([{ name, run }, [key]]): Choice => ({
+    key: `key ${name}`,
+    title: name,
+    run,
+    marks: <Kbd>{key}</Kbd>,
+  }));
+  const openView = useOpenView();
+  // Also those without a key.
+  const views = useViews().map((view): Choice => ({
+    key: view.view_id,
+    title: `Open the view ${visible(view.name)}`,
+    run: () => openView(view),
+    ...(view.key !== undefined && { marks: <Kbd>G {view.key}</Kbd> }),
+  }));
   const own: Choice[] = [
     { key: "shortcuts", title: "Show keyboard shortcuts", run: onKeys },
     { key: "light", title: "Use the light theme", run: () => chooseTheme("light") },
     { key: "dark", title: "Use the dark theme", run: () => chooseTheme("dark") },
     { key: "system", title: "Use the system theme", run: () => chooseTheme("system") },
   ];
-  const all = [...screens, ...actions, ...own];
+  const all = [...screens, ...actions, ...views, ...own];
   if (text === "") return all;
   // A command is meant if each word of the text begins a word of its name.
   const words = text.toLowerCase().split(/\s+/);

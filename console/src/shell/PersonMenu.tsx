@@ -1,14 +1,18 @@
-import { ChevronsUpDown, KeyRound, LogOut, Monitor, MonitorX, Moon, Sun } from "lucide-react";
-import { useState } from "react";
+import { useNavigate } from "@tanstack/react-router";
+import { Bell, ChevronsUpDown, KeyRound, LogOut, Monitor, MonitorX, Moon, ShieldCheck, Sun } from "lucide-react";
+import { Suspense, lazy, useState } from "react";
 import { useClaimOnOpen } from "../claiming/setting.ts";
 import { Menu } from "../parts/Menu.tsx";
 import { toast } from "../parts/Toasts.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
-import { PasswordDialog } from "./PasswordDialog.tsx";
-import { SignOutDialog } from "./SignOutDialog.tsx";
 import { chooseTheme, useTheme } from "./theme.ts";
 
-type Open = "password" | "everywhere" | null;
+// People open these rarely, so they are not part of the first load.
+const PasswordDialog = lazy(async () => ({ default: (await import("./PasswordDialog.tsx")).PasswordDialog }));
+const SignOutDialog = lazy(async () => ({ default: (await import("./SignOutDialog.tsx")).SignOutDialog }));
+const SecurityDialog = lazy(async () => ({ default: (await import("../security/SecurityDialog.tsx")).SecurityDialog }));
+
+type Open = "password" | "security" | "everywhere" | null;
 
 const themes = [
   { name: "Light", icon: <Sun size={14} aria-hidden />, value: "light" as const },
@@ -18,7 +22,8 @@ const themes = [
 
 // The signed-in person, with personal settings: theme, password, sessions.
 export function PersonMenu({ look }: { look: string }) {
-  const { session, leave } = useWorkspace();
+  const { session, leave, may } = useWorkspace();
+  const navigate = useNavigate();
   const theme = useTheme();
   const [claimsOnOpen, setClaimsOnOpen] = useClaimOnOpen();
   const [open, setOpen] = useState<Open>(null);
@@ -37,7 +42,7 @@ export function PersonMenu({ look }: { look: string }) {
         <span className="block truncate text-ink">{name || email}</span>
         <span className="block text-xs text-faint">{role}</span>
       </span>
-      <ChevronsUpDown size={14} className="max-xl:hidden" aria-hidden />
+      <ChevronsUpDown size={14} className="shrink-0 max-xl:hidden" aria-hidden />
     </button>
   );
   return (
@@ -55,15 +60,32 @@ export function PersonMenu({ look }: { look: string }) {
           },
           {
             items: [
+              ...(may("read:case")
+                ? [
+                    {
+                      name: "Notifications",
+                      icon: <Bell size={14} aria-hidden />,
+                      run: () => void navigate({ to: "/notifications" }),
+                    },
+                  ]
+                : []),
               { name: "Change the password", icon: <KeyRound size={14} aria-hidden />, run: () => setOpen("password") },
+              {
+                name: "Two-factor authentication",
+                icon: <ShieldCheck size={14} aria-hidden />,
+                run: () => setOpen("security"),
+              },
               { name: "Sign out everywhere", icon: <MonitorX size={14} aria-hidden />, run: () => setOpen("everywhere") },
               { name: "Sign out", icon: <LogOut size={14} aria-hidden />, run: out },
             ],
           },
         ]}
       />
-      {open === "password" && <PasswordDialog onClose={() => setOpen(null)} />}
-      {open === "everywhere" && <SignOutDialog onClose={() => setOpen(null)} />}
+      <Suspense>
+        {open === "password" && <PasswordDialog onClose={() => setOpen(null)} />}
+        {open === "security" && <SecurityDialog onClose={() => setOpen(null)} />}
+        {open === "everywhere" && <SignOutDialog onClose={() => setOpen(null)} />}
+      </Suspense>
     </>
   );
 }

@@ -1,30 +1,35 @@
-import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { BookOpen, Keyboard, Search } from "lucide-react";
-import { Suspense, useMemo, useState } from "react";
+import { Suspense, lazy, useMemo, useState } from "react";
 import { useKeys, type Binding } from "../keys/keys.ts";
 import { Kbd } from "../parts/Button.tsx";
 import { Loading } from "../parts/States.tsx";
 import { Toasts } from "../parts/Toasts.tsx";
 import { guideOf, navigation } from "../screens.ts";
 import { useWorkspace } from "../session/workspace.tsx";
+import { SidebarViews } from "../views/SidebarViews.tsx";
 import mark from "../style/hound.svg";
-import { KeyHelp } from "./KeyHelp.tsx";
 import { Palette } from "./Palette.tsx";
 import { PersonMenu } from "./PersonMenu.tsx";
 import { ScreenBoundary } from "./ScreenBoundary.tsx";
+import { Unread, Waiting } from "./Unread.tsx";
 import { UnsavedBanner } from "./UnsavedBanner.tsx";
+
+const KeyHelp = lazy(async () => ({ default: (await import("./KeyHelp.tsx")).KeyHelp }));
 
 type Open = "palette" | "keys" | null;
 
 // The frame around every screen.
 export function Shell() {
   const [open, setOpen] = useState<Open>(null);
+  const navigate = useNavigate();
   const bindings = useMemo<Binding[]>(
     () => [
       { key: "mod+k", shown: "Ctrl K", name: "Find anything", group: "Everywhere", run: () => setOpen("palette") },
+      { key: "i", name: "Open the inbox", group: "Everywhere", run: () => void navigate({ to: "/inbox" }) },
       { key: "?", name: "Show keyboard shortcuts", group: "Everywhere", run: () => setOpen("keys") },
     ],
-    [],
+    [navigate],
   );
   useKeys(bindings);
   return (
@@ -45,13 +50,13 @@ export function Shell() {
       </div>
       <Toasts />
       {open === "palette" && <Palette onClose={() => setOpen(null)} onKeys={() => setOpen("keys")} />}
-      {open === "keys" && <KeyHelp onClose={() => setOpen(null)} />}
+      <Suspense>{open === "keys" && <KeyHelp onClose={() => setOpen(null)} />}</Suspense>
     </div>
   );
 }
 
 const itemLook =
-  "flex h-8 w-full items-center gap-2.5 rounded-md px-2 text-sm text-soft hover:bg-hover hover:text-ink max-xl:justify-center";
+  "relative flex h-8 w-full items-center gap-2.5 rounded-md px-2 text-sm text-soft hover:bg-hover hover:text-ink max-xl:justify-center";
 
 function Sidebar({ onFind, onKeys }: { onFind: () => void; onKeys: () => void }) {
   const { session, may } = useWorkspace();
@@ -92,10 +97,13 @@ function Sidebar({ onFind, onKeys }: { onFind: () => void; onKeys: () => void })
             >
               <Icon size={16} aria-hidden />
               <span className="max-xl:sr-only">{name}</span>
+              {path === "/inbox" && <Unread />}
+              {path === "/approvals" && <Waiting />}
             </Link>
           ))}
       </nav>
-      <div className="mt-auto grid gap-0.5">
+      <SidebarViews />
+      <div className="mt-auto grid gap-0.5 pt-2">
         <a href={guide} target="_blank" rel="noreferrer" className={itemLook} title="Documentation for this screen">
           <BookOpen size={16} aria-hidden />
           <span className="max-xl:sr-only">Documentation</span>

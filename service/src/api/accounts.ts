@@ -20,11 +20,11 @@ import {
   pseudonymOf,
 } from "../domain/account.ts";
 import { accountSubject } from "../domain/activity.ts";
-import { pseudonymiseCase } from "../domain/case.ts";
-import { caseWithoutId, withoutId, type Erased } from "../domain/erasure.ts";
+import { caseWithoutId, pseudonymiseCase, withoutId, type Erased } from "../domain/erasure.ts";
 import type { DomainEvent, EventType } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { characters, idCharactersMax } from "../domain/field.ts";
+import { requireBlockable } from "./approval-needs.ts";
 import { dataReply, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
 import { Cursor, Limit, listReply, listSignature, pageOf } from "./http/page.ts";
 import type { Reply } from "./http/problem.ts";
@@ -82,6 +82,7 @@ async function create(services: Services, { caller, body }: Call<NewAccount>): P
   const now = services.now();
   const account = newAccount(caller.tenant_id, body, now);
   return services.database.transaction(async (tx) => {
+    if (account.is_blocked) await requireBlockable(tx, caller);
     if (!(await insertAccount(tx, account))) throw new Failure("item-already-exists", `${accountNoun} already exists.`);
     await appendEvents(tx, caller.tenant_id, [accountEvent("account.created", caller, { id, now })]);
     return dataReply(account, 201);
@@ -97,6 +98,7 @@ async function update(services: Services, { caller, params, body }: Call<Account
     if (!account) throw notFound(accountNoun, id);
     const changed = changeAccount(account, body, now);
     if (changed === account) return dataReply(account);
+    if (changed.is_blocked && !account.is_blocked) await requireBlockable(tx, caller);
     await saveAccount(tx, changed);
     if (changed.is_blocked !== account.is_blocked) await saveBlockedFlag(tx, caller.tenant_id, changed);
     const { crm_account_id: _crm, ...flags } = body;

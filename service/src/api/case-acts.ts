@@ -31,10 +31,15 @@ export function actOn({ found, account, flags, at }: Acting): ActedOn {
   return { before: account, after: changeAccount(account, flags, at) };
 }
 
-export function actEvents({ before, after }: ActedOn, flags: object, actor: string): DomainEvent[] {
+export function actEvents(
+  { before, after }: ActedOn,
+  flags: object,
+  { by: actor, approvedBy }: { by: string; approvedBy?: string | undefined },
+): DomainEvent[] {
   if (before === after) return [];
   const resource = { type: "end_user_account" as const, id: after.website_account_id };
-  return [{ type: "account.updated", occurred_at: after.updated_at, actor, resource, data: { ...flags } }];
+  const data = { ...flags, ...(approvedBy !== undefined && { approved_by: approvedBy }) };
+  return [{ type: "account.updated", occurred_at: after.updated_at, actor, resource, data }];
 }
 
 // Also updates the flag that is stored with the account's other cases.

@@ -1,12 +1,14 @@
 import { Type } from "typebox";
-import { caseSorts, filterParameters, toFilter, type CasePosition, type CaseSort } from "../db/case-filters.ts";
+import { caseSorts, filterOf, filterParameters, type CasePosition, type CaseSort } from "../db/case-filters.ts";
 import { listMembers, type MemberPlace } from "../db/case-members.ts";
 import { listCases } from "../db/lists.ts";
-import { BulkClose, BulkCloseResult, Case, CaseChange, CaseListItem, closeFaults } from "../domain/case.ts";
+import { BulkClose, BulkCloseResult } from "../domain/bulk-close.ts";
+import { Case, CaseChange, CaseListItem, closeFaults } from "../domain/case.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { CaseMember } from "../domain/member.ts";
-import { caseReply, fingerprint, updateCase, updateUnderKey, type Outcome } from "./case-update.ts";
-import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
+import type { Outcome } from "./case-changes.ts";
+import { caseReply, fingerprint, updateCase, updateUnderKey } from "./case-update.ts";
+import { dataReply, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
 import { Cursor, Limit, PageQuery, listPage, listReply, listSignature, pageOf } from "./http/page.ts";
 import { problemMembers, type Reply } from "./http/problem.ts";
 
@@ -20,8 +22,7 @@ const CaseQuery = Type.Object({
 async function list(services: Services, { caller, query }: Call): Promise<Reply> {
   const given = query as Record<string, unknown> & { sort?: CaseSort; limit?: number; cursor?: string };
   const sort = given.sort ?? "-created_at";
-  const isMine = given["claimed_by"] === "me";
-  const filter = toFilter(isMine ? { ...given, claimed_by: caller.actor } : given);
+  const filter = filterOf(caller, given);
   const signature = listSignature(caller, "listCases", { ...filter, sort });
   // The seal proves that nextPosition made this value.
   const after = given.cursor === undefined ? null : (services.cursors.open(given.cursor, signature) as CasePosition);
@@ -31,8 +32,15 @@ async function list(services: Services, { caller, query }: Call): Promise<Reply>
   return listReply(services, { path: `/v2/${caller.slug}/cases`, query, name: "cases", items: found.slice(0, limit), cursor });
 }
 
+// Clients have neither a person's id nor a role.
+export function recipientsOf({ person }: Caller): string[] {
+  return person ? [person.user_id, person.role] : [];
+}
+
 function nextPosition(last: CaseListItem | undefined): CasePosition | null {
-  return last ? { case_id: last.case_id, touched_at: last.updated_at ?? last.created_at, score: last.overall_risk_score } : null;
+  if (!last) return null;
+  const { case_id, updated_at, created_at, overall_risk_score: score, due_at } = last;
+  return { case_id, touched_at: updated_at ?? created_at, score, ...(due_at !== undefined && { due_at }) };
 }
 
 async function read(services: Services, { caller, params }: Call): Promise<Reply> {
@@ -87,7 +95,8 @@ export const caseOperations: Operation[] = [
     scope: "read:cases",
     tag: "Cases",
     summary: "List cases",
-    description: "Newest first unless sorted otherwise. Filters combine; unknown parameters are ignored.",
+    description:
+      "Newest first unless sorted otherwise. Filters combine; unknown parameters are ignored. `sort=due_at` lists only open cases that have a due time.",
     query: CaseQuery,
     success: pageOf("cases", CaseListItem, "A page of cases"),
     problems: ["bad-request"],

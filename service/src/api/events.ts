@@ -153,7 +153,7 @@ export const eventOperations: Operation[] = [
       after: After,
       types: Type.Optional(
         Type.String({
-          pattern: "^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+){0,31}$",
+          pattern: "^[a-z_]+\\.[a-z_]+(,[a-z_]+\\.[a-z_]+){0,99}$",
           description: "Only these types of events, separated by commas.",
           examples: ["case.opened,case.closed"],
         }),

@@ -12,6 +12,7 @@ import {
   type EntryRow,
   type KeyedEntry,
 } from "../db/value-lists.ts";
+import type { DomainEvent } from "../domain/event.ts";
 import type { FieldError } from "../domain/failure.ts";
 import { shownTime } from "../domain/field.ts";
 import {
@@ -115,18 +116,27 @@ type Write = { caller: Caller; now: string; name: string; entries: NewEntry[] };
 
 // Stores entries that were checked. The list is read again under the lock, because it may have been deleted meanwhile.
 export async function storeEntries(tx: Queryable, { caller, now, name, entries }: Write): Promise<EntriesChanged> {
-  const { tenant_id: tenantId, actor } = caller;
+  const { tenant_id: tenantId } = caller;
   await lockSettings(tx, tenantId, now);
   const found = await requireList(tx, { caller, params: { list_name: name } });
   await requireEntryReach(tx, caller, found);
-  const byKey = new Map(entries.map((entry) => keyed(found, entry)).map((entry) => [entry.key, entry]));
-  const changed = await saveEntries(tx, tenantId, { list_name: name, now, actor, entries: [...byKey.values()] });
-  if (changed.added > 0) await requireRoom(tx, tenantId, found);
-  if (changed.added + changed.updated > 0) {
-    const { added, updated } = changed;
-    await appendEvents(tx, tenantId, [listEvent("list.entries_changed", name, { caller, now }, { added, updated })]);
-  }
-  return { ...changed, unchanged: entries.length - changed.added - changed.updated };
+  const { added, updated, events } = await writeEntries(tx, found, { caller, now, entries, field: "entries" });
+  if (events.length > 0) await appendEvents(tx, tenantId, events);
+  return { added, updated, unchanged: entries.length - added - updated };
+}
+
+type Checked = Omit<Write, "name"> & { field: string };
+type Written = Pick<EntriesChanged, "added" | "updated"> & { events: DomainEvent[] };
+
+// Writes entries of a list that the caller has read under the lock. `field` is the member of the body that holds them.
+export async function writeEntries(tx: Queryable, list: StoredList, checked: Checked): Promise<Written> {
+  const { caller, now, entries, field } = checked;
+  const byKey = new Map(entries.map((entry) => keyed(list, entry)).map((entry) => [entry.key, entry]));
+  const write = { list_name: list.name, now, actor: caller.actor, entries: [...byKey.values()] };
+  const { added, updated } = await saveEntries(tx, caller.tenant_id, write);
+  if (added > 0) await requireRoom(tx, caller.tenant_id, list, field);
+  if (added + updated === 0) return { added, updated, events: [] };
+  return { added, updated, events: [listEvent("list.entries_changed", list.name, { caller, now }, { added, updated })] };
 }
 
 function keyed({ type }: StoredList, { value, expires_at, reason, from_case_id }: NewEntry): KeyedEntry {
@@ -141,14 +151,14 @@ function keyed({ type }: StoredList, { value, expires_at, reason, from_case_id }
   };
 }
 
-async function requireRoom(tx: Queryable, tenantId: string, { name, type }: StoredList): Promise<void> {
+async function requireRoom(tx: Queryable, tenantId: string, { name, type }: StoredList, field: string): Promise<void> {
   const isAgents = type === "user_agent";
   const [count, max] = isAgents
     ? [await countEntriesOf(tx, tenantId, name), agentEntriesMax]
     : [await countEntries(tx, tenantId), entriesMax];
   const where = isAgents ? "in a list of user agents" : "in all lists";
   if (count > max)
-    throw invalid([{ field: "entries", message: `would exceed the maximum of ${max.toLocaleString("en")} entries ${where}` }]);
+    throw invalid([{ field, message: `would exceed the maximum of ${max.toLocaleString("en")} entries ${where}` }]);
 }
 
 async function remove(services: Services, call: Call<EntryValues>): Promise<Reply> {

@@ -116,10 +116,12 @@ export const listFileOperations: Operation[] = [
     method: "POST",
     path: `${path}/preview`,
     scope: "read:lists",
+    // Any value can be asked about, so the answer says which accounts, devices and addresses are active.
+    furtherScope: "read:enduseraccounts",
     tag: "Lists",
     summary: "See what values would have hit",
     description:
-      "Searches the activity of the last 30 days, newest first, for up to 3 seconds. Nothing is changed. A list of texts hits nothing by itself.",
+      "Searches the activity of the last 30 days, newest first, for up to 3 seconds. Nothing is changed. A list of texts hits nothing by itself. This operation also requires the scope `read:enduseraccounts`, because it reads activity.",
     body: PreviewRequest,
     success: { status: 200, description: "What the values would have hit", schema: ListPreview },
     problems: ["bad-request", "item-not-found"],

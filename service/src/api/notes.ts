@@ -1,11 +1,13 @@
-import { findCaseVersion, lockCases, saveCases } from "../db/cases.ts";
+import { findCaseVersion, lockCases, saveCases, type LockedCase } from "../db/cases.ts";
 import { appendEvents } from "../db/events.ts";
 import { claimKey, saveReply, type StoredReply } from "../db/keys.ts";
 import { countNotes, findNoteTexts, insertNote, listNotes } from "../db/notes.ts";
-import { contended, type Queryable } from "../db/postgres/database.ts";
+import { insertNotices } from "../db/notices.ts";
+import { contended, type Queryable, type Transaction } from "../db/postgres/database.ts";
 import { findUserIdsByEmail } from "../db/users.ts";
 import { notFound } from "../domain/failure.ts";
 import { NewNote, Note, mentionedIn, noteCase, notesMax } from "../domain/note.ts";
+import { noticesOf } from "../domain/notice.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { fingerprint } from "./case-update.ts";
 import { PageQuery, listPage, pageOf } from "./http/page.ts";
@@ -37,11 +39,7 @@ function add(services: Services, { caller, params, body, key }: Call<NewNote>): 
   return services.database.transaction(async (tx) => {
     const known = await claimKey(tx, tenantId, claim);
     if (known) return replayed(tx, tenantId, known);
-    const { cases, contended: held } = await lockCases(tx, tenantId, [id]);
-    const found = cases.get(id);
-    if (!found) throw held.has(id) ? contended() : notFound("Case", id);
-    if ((await countNotes(tx, tenantId, id)) >= notesMax)
-      throw invalid([{ field: "text", message: `must not be added: a case has at most ${notesMax} notes` }]);
+    const found = await lockNotedCase(tx, tenantId, id);
     const mentions = await findUserIdsByEmail(tx, tenantId, mentionedIn(body.text));
     const note_id = services.newId(now);
     const { document, events } = noteCase(found.document, { note_id, mentions, by, now });
@@ -57,11 +55,22 @@ function add(services: Services, { caller, params, body, key }: Call<NewNote>): 
       case_version,
     };
     await insertNote(tx, tenantId, note);
+    await insertNotices(tx, tenantId, { note, told: noticesOf({ author: caller.person?.user_id, mentions }) });
     await saveCases(tx, tenantId, [{ ...found, document }]);
     await saveReply(tx, tenantId, key, dataReply({ ...note, text: "" }, 201));
     await appendEvents(tx, tenantId, events);
     return dataReply(note, 201);
   });
+}
+
+// Locks a case that has room for another note.
+export async function lockNotedCase(tx: Transaction, tenantId: string, id: string): Promise<LockedCase> {
+  const { cases, contended: held } = await lockCases(tx, tenantId, [id]);
+  const found = cases.get(id);
+  if (!found) throw held.has(id) ? contended() : notFound("Case", id);
+  if ((await countNotes(tx, tenantId, id)) >= notesMax)
+    throw invalid([{ field: "text", message: `must not be added: a case has at most ${notesMax} notes` }]);
+  return found;
 }
 
 // The text is not in the stored reply, so an erasure finds it in one place.

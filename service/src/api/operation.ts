@@ -7,6 +7,7 @@ import type { Scope } from "../domain/scope.ts";
 import type { AskedAssessment } from "../db/assessments.ts";
 import type { StoredCase } from "../db/cases.ts";
 import type { TenantDatabase } from "../db/postgres/database.ts";
+import type { Mailer } from "../mail/mailer.ts";
 import type { Inserted } from "../db/inbox.ts";
 import type { KeyClaim } from "../db/keys.ts";
 import type { BudgetCases } from "./budget-cases.ts";
@@ -38,6 +39,8 @@ export type Services = {
   audit: Audit;
   feed: EventFeed;
   webhooks: { isPrivateAllowed: boolean };
+  // Null if the operator has not set up e-mail.
+  mailer: Mailer | null;
   // For tenants that have no retention of their own.
   retentionDays: number;
   servedModels: ServedModels;
@@ -53,7 +56,16 @@ export type LongPoll = {
   onLeave: OnLeave;
 };
 
-export type Caller = { tenant_id: string; slug: string; actor: string; scopes: ReadonlySet<string> };
+export type Caller = {
+  tenant_id: string;
+  slug: string;
+  actor: string;
+  scopes: ReadonlySet<string>;
+  // Set if a person calls, identified by a session cookie.
+  person?: { user_id: string; role: string };
+  // Set if a directory calls with its own token.
+  scim?: { adoptsPeople: boolean };
+};
 
 // One caller's change to one case.
 export type CaseUpdate = { caller: Caller; id: string; change: CaseChange; claim: KeyClaim };
@@ -76,7 +88,7 @@ export type StreamRequest = { lastEventId: string | undefined; expiresAtMs: numb
 
 export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> = {
   id: string;
-  method: "GET" | "PUT" | "POST" | "DELETE";
+  method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE";
   // Relative to /v2/{tenant_slug}.
   path: string;
   scope: Scope;
@@ -101,6 +113,8 @@ export type Operation<B extends TSchema = TSchema, Q extends TObject = TObject> 
   hasDeadline?: boolean;
   // Answers with server-sent events instead of JSON.
   isStream?: boolean;
+  // Speaks SCIM: another media type, no `data` around the resource, and errors that SCIM clients can read.
+  isScim?: boolean;
   success: { status: number; schema?: TSchema; description: string; headers?: Record<string, string> };
   // Problems that are specific to this operation. The OpenAPI document adds those that every operation can return.
   problems: FailureCode[];

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { countForOthers } from "../db/approvals.ts";
 import {
   countOpen,
   countViews,
@@ -17,6 +18,7 @@ import { Failure } from "../domain/failure.ts";
 import { dayMs, parseBound } from "../domain/metric.ts";
 import { medianSeconds } from "../domain/tally.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
+import { recipientsOf } from "./cases.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./http/problem.ts";
 
@@ -63,6 +65,7 @@ function digestOf(row: DigestRow, linked: LinkedCases | undefined): CaseDigest {
     ...(random_check && { random_check }),
     ...closingIn(row),
     ...claimOf(row),
+    ...handoverOf(row),
     ...(row.notes > 0 && { notes: row.notes }),
     linked_cases: linked?.linked_cases ?? 0,
     linked_case_ids: linked?.linked_case_ids ?? [],
@@ -72,8 +75,8 @@ function digestOf(row: DigestRow, linked: LinkedCases | undefined): CaseDigest {
 function closingIn({ closing }: DigestRow): Pick<CaseDigest, "closed"> {
   if (closing === null) return {};
   // Part of a document that this service wrote.
-  const { changed_at: at, changed_by: by, disposition } = JSON.parse(closing) as Case["current_state"];
-  return { closed: { at, by, ...(disposition && { disposition }) } };
+  const { changed_at: at, changed_by: by, disposition, own_disposition: own } = JSON.parse(closing) as Case["current_state"];
+  return { closed: { at, by, ...(disposition && { disposition }), ...(own !== undefined && { own_disposition: own }) } };
 }
 
 function claimOf({ claimed_by, claimed_at, expires_at }: DigestRow): Pick<CaseDigest, "claim"> {
@@ -81,12 +84,18 @@ function claimOf({ claimed_by, claimed_at, expires_at }: DigestRow): Pick<CaseDi
   return { claim: { claimed_by, claimed_at, expires_at } };
 }
 
+function handoverOf({ handed_to, handed_by, handed_at }: DigestRow): Pick<CaseDigest, "handover"> {
+  if (handed_to === null || handed_by === null || handed_at === null) return {};
+  return { handover: { handed_to, handed_by, handed_at } };
+}
+
 async function counts(services: Services, { caller }: Call): Promise<Reply> {
-  const [views, last_activity_at] = await Promise.all([
-    countViews(services.database, caller.tenant_id, caller.actor),
+  const [views, waiting_for_approval, last_activity_at] = await Promise.all([
+    countViews(services.database, caller.tenant_id, { me: caller.actor, recipients: recipientsOf(caller) }),
+    countForOthers(services.database, caller.tenant_id, caller.person?.user_id ?? null),
     findLastReceived(services.database, caller.tenant_id),
   ]);
-  return dataReply({ ...views, last_activity_at });
+  return dataReply({ ...views, waiting_for_approval, last_activity_at });
 }
 
 async function overview(services: Services, { caller, query }: Call): Promise<Reply> {
@@ -111,12 +120,15 @@ async function overview(services: Services, { caller, query }: Call): Promise<Re
 }
 
 // Whole days. By default, the last one is today.
-function readRange({ start_date: start, end_date: end }: { start_date?: string; end_date?: string }, nowMs: number) {
+export function readRange(
+  { start_date: start, end_date: end }: { start_date?: string; end_date?: string },
+  nowMs: number,
+  { daysDefault = rangeDaysDefault, daysMax = rangeDaysMax } = {},
+) {
   const to = end === undefined ? (Math.floor(nowMs / dayMs) + 1) * dayMs : readDay("end_date", end);
-  const from = start === undefined ? to - rangeDaysDefault * dayMs : readDay("start_date", start);
+  const from = start === undefined ? to - daysDefault * dayMs : readDay("start_date", start);
   if (from >= to) throw new Failure("bad-request", "The parameter start_date must be before end_date.");
-  if (to - from > rangeDaysMax * dayMs)
-    throw new Failure("bad-request", `The range is too long. The maximum is ${rangeDaysMax} days.`);
+  if (to - from > daysMax * dayMs) throw new Failure("bad-request", `The range is too long. The maximum is ${daysMax} days.`);
   return { from, to };
 }
 
@@ -127,7 +139,7 @@ function readDay(name: string, text: string): number {
   return at;
 }
 
-function dayOf(ms: number): string {
+export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
@@ -179,7 +191,7 @@ function backlogOf(open: OpenCount[], nowMs: number): Overview["backlog"] {
   }));
 }
 
-const Day = (description: string) => Type.Optional(Type.String({ description, examples: ["2026-11-15"] }));
+export const Day = (description: string) => Type.Optional(Type.String({ description, examples: ["2026-11-15"] }));
 
 export const overviewOperations: Operation[] = [
   operation({

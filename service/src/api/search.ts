@@ -15,15 +15,13 @@ import {
   listEmailsFrom,
   listLinkedValues,
   listOrdersFrom,
-  listReasonWords,
   listSampledAccounts,
   listSampledEmails,
-  listSampledReasons,
   withinTime,
   type NamedAccount,
-  type ReasonedCase,
   type SharedKind,
 } from "../db/search.ts";
+import { listNoteWords, listReasonWords, listSampledNotes, listSampledReasons, type WrittenText } from "../db/search-texts.ts";
 import { keptIp } from "../detection/kept-ip.ts";
 import { bytesOf } from "../domain/ip-range.ts";
 import {
@@ -142,20 +140,18 @@ async function describeAccounts({ tx, tenantId }: Asked, hits: NamedBy[]): Promi
   });
 }
 
-async function searchCases(asked: Asked, mayReadReasons: boolean): Promise<Found<CaseHit>> {
+async function searchCases(asked: Asked, mayReadTexts: boolean): Promise<Found<CaseHit>> {
   const { tx, tenantId, text, wanted } = asked;
   const ids = caseIdsFrom(text);
   const subjects = subjectKinds.map((kind) => beginningWith(`${kind}:${text}`));
-  const [byIds, about, newest] = await Promise.all([
+  const [byIds, about, reasons, notes] = await Promise.all([
     ids === null ? [] : listCaseIds(tx, tenantId, ids, wanted),
     listCasesAbout(tx, tenantId, subjects, wanted),
-    mayReadReasons ? listSampledReasons(tx, tenantId, text, wanted) : [],
+    mayReadTexts ? listSampledReasons(tx, tenantId, text, wanted) : [],
+    mayReadTexts ? listSampledNotes(tx, tenantId, text, wanted) : [],
   ]);
-  const byReason = ({ case_id, reasons }: ReasonedCase): CaseBy => ({
-    case_id,
-    matched: "reason",
-    value: excerptOf(reasons, text),
-  });
+  const byText = (matched: "reason" | "note", found: WrittenText[]) =>
+    found.map((each): CaseBy => ({ case_id: each.case_id, matched, value: excerptOf(each.text, text) }));
   let hits = distinct<CaseBy>(
     [
       ...byIds.map((id): CaseBy => ({ case_id: id, matched: "case_id", value: id })),
@@ -164,32 +160,35 @@ async function searchCases(asked: Asked, mayReadReasons: boolean): Promise<Found
         matched: "subject",
         value: subject.slice(subject.indexOf(":") + 1),
       })),
-      ...newest.map(byReason),
+      ...byText("reason", reasons),
+      ...byText("note", notes),
     ],
     "case_id",
   );
   let isComplete = true;
-  if (mayReadReasons && hits.length < wanted && text.length >= partCharactersMin) {
-    const older = await withinTime(tx, () => listReasonWords(tx, tenantId, text, wanted));
-    isComplete = older !== null;
-    hits = distinct([...hits, ...(older ?? []).map(byReason)], "case_id");
+  for (const searchWords of [
+    async () => byText("reason", await listReasonWords(tx, tenantId, text, wanted)),
+    async () => byText("note", await listNoteWords(tx, tenantId, text, wanted)),
+  ]) {
+    if (!mayReadTexts || hits.length >= wanted || text.length < partCharactersMin) break;
+    const older = await withinTime(tx, searchWords);
+    isComplete &&= older !== null;
+    hits = distinct([...hits, ...(older ?? [])], "case_id");
   }
-  const shown = hits.slice(0, wanted);
-  const facts =
-    shown.length === 0
-      ? null
-      : await findCaseFacts(
-          tx,
-          tenantId,
-          shown.map((hit) => hit.case_id),
-        );
-  return {
-    hits: shown.flatMap((hit) => {
-      const found = facts?.get(hit.case_id);
-      return found ? [{ ...found, ...hit }] : [];
-    }),
-    isComplete,
-  };
+  return { hits: await describeCases(asked, hits.slice(0, wanted)), isComplete };
+}
+
+async function describeCases({ tx, tenantId }: Asked, hits: CaseBy[]): Promise<CaseHit[]> {
+  if (hits.length === 0) return [];
+  const facts = await findCaseFacts(
+    tx,
+    tenantId,
+    hits.map((hit) => hit.case_id),
+  );
+  return hits.flatMap((hit) => {
+    const found = facts.get(hit.case_id);
+    return found ? [{ ...found, ...hit }] : [];
+  });
 }
 
 async function searchShared({ tx, tenantId, text, wanted }: Asked, kind: SharedKind): Promise<SharedHit[]> {
@@ -226,7 +225,7 @@ export const searchOperations: Operation[] = [
     tag: "Search",
     summary: "Find accounts, cases, devices, addresses, payees and orders",
     description:
-      "Finds accounts by a part of their id or e-mail address, or by their CRM id; cases by the beginning of their id (8 characters or more), by what they are about, or by a phrase of a reason that a person gave; devices, addresses, payees and orders by their beginning; and addresses by a block such as `203.0.113.0/24`. Upper and lower case do not matter in parts of ids, e-mail addresses and reasons. Parts have 3 characters or more. Reasons are searched only if the caller also has `read:case`. E-mail addresses and payees are those that servers sent with activities. Everything that is returned exists. Without a text, nothing is found.",
+      "Finds accounts by a part of their id or e-mail address, or by their CRM id; cases by the beginning of their id (8 characters or more), by what they are about, or by a phrase of a reason or a note that a person wrote; devices, addresses, payees and orders by their beginning; and addresses by a block such as `203.0.113.0/24`. Upper and lower case do not matter in parts of ids, e-mail addresses, reasons and notes. Parts have 3 characters or more. Reasons and notes are searched only if the caller also has `read:case`. E-mail addresses and payees are those that servers sent with activities. Everything that is returned exists. Without a text, nothing is found.",
     query: Type.Object({
       q: Type.Optional(Type.String({ ...SearchText, description: "The text. Spaces around it are ignored." })),
       limit: Type.Optional(

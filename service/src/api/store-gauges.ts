@@ -18,6 +18,8 @@ export class StoreGauges {
   readonly #disabled: Gauge;
   readonly #limited: Gauge;
   readonly #drifted: Gauge;
+  readonly #overdue: Gauge;
+  readonly #mails: Gauge<"state">;
 
   constructor(database: Queryable, registry: Registry) {
     const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
@@ -44,6 +46,13 @@ export class StoreGauges {
     );
     this.#limited = gauge("casehound_rules_limited", "Rules that are paused because their patterns take too long");
     this.#drifted = gauge("casehound_models_drifted", "Models that have drifted");
+    this.#overdue = gauge("casehound_cases_overdue", "Open cases whose due time has passed");
+    this.#mails = new Gauge({
+      name: "casehound_notification_mails",
+      help: "Notification e-mails that are waiting to be sent, or that the service stopped retrying in the last 30 days",
+      labelNames: ["state"],
+      registers: [registry],
+    });
   }
 
   async read(): Promise<void> {
@@ -61,6 +70,9 @@ export class StoreGauges {
     this.#disabled.set(found?.disabledWebhooks ?? Number.NaN);
     this.#limited.set(found?.limitedRules ?? Number.NaN);
     this.#drifted.set(found?.driftedModels ?? Number.NaN);
+    this.#overdue.set(found?.overdueCases ?? Number.NaN);
+    this.#mails.set({ state: "waiting" }, found?.mails.waiting ?? Number.NaN);
+    this.#mails.set({ state: "dead" }, found?.mails.dead ?? Number.NaN);
   }
 }
 

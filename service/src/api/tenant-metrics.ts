@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { hasEvents, listBuckets, type MetricBucket, type SketchName } from "../db/metric-buckets.ts";
+import { hasEvents, listBuckets, wholeSketch, type MetricBucket, type SketchName } from "../db/metric-buckets.ts";
 import { countUnion, headBytes } from "../detection/sketch.ts";
 import { Failure } from "../domain/failure.ts";
 import {
@@ -39,7 +39,6 @@ const MetricsQuery = Type.Object({
 });
 
 const rangeDaysDefault = 7;
-const wholeSketch = 2 ** 31 - 1;
 // Sessions that were seen with an account are a part of all sessions, so guests and non-guests both need both sketches.
 const sketchesOf: Record<MetricName, SketchName[]> = {
   total_events: [],

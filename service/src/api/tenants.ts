@@ -4,6 +4,7 @@ import { appendEvents } from "../db/events.ts";
 import { listIdentitySecrets } from "../db/identity.ts";
 import { findPrimaryClientId, findTenant, lockTenant, saveTenant, type TenantRow } from "../db/tenants.ts";
 import { notFound } from "../domain/failure.ts";
+import { requireReach } from "../domain/role.ts";
 import { RotatedSecret, Tenant, TenantChange, changeTenant, tenantChangeFaults } from "../domain/tenant.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./http/problem.ts";
@@ -29,12 +30,16 @@ export function shownTenant(tenant: TenantRow, clientId: string | undefined): Te
     ...(tenant.retention_days !== null && { retention_days: tenant.retention_days }),
     identity_verification: tenant.identity_verification,
     time_zone: tenant.time_zone,
+    requires_second_factor: tenant.requires_second_factor,
+    notification_details: tenant.notification_details,
     created_at: tenant.created_at,
   };
 }
 
 async function update(services: Services, { caller, body }: Call<TenantChange>): Promise<Reply> {
   const by = { actor: caller.actor, now: services.now() };
+  // It decides how people sign in, admins included.
+  if (body.requires_second_factor !== undefined) requireReach(caller, ["manage:users"]);
   return services.database.transaction(async (tx) => {
     const tenant = await saveTenantChange(tx, caller.slug, { change: body, ...by });
     return dataReply(shownTenant(tenant, await findPrimaryClientId(tx, caller.tenant_id)));
@@ -90,7 +95,7 @@ export const tenantOperations: Operation[] = [
     tag: "Tenant",
     summary: "Change your own tenant",
     description:
-      "Omitted members do not change. A list replaces the previous one. A shorter `retention_days` takes effect within a day. A longer one does not restore data that was already removed.",
+      "Omitted members do not change. A list replaces the previous one. A shorter `retention_days` takes effect within a day. A longer one does not restore data that was already removed. `requires_second_factor` also requires the scope manage:users.",
     body: TenantChange,
     faults: tenantChangeFaults,
     success: { status: 200, description: "The tenant after the change", schema: Tenant },

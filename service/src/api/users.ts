@@ -1,12 +1,14 @@
 import { Type } from "typebox";
 import type { Queryable } from "../db/postgres/database.ts";
 import { appendEvents } from "../db/events.ts";
+import { lockRoleScopes } from "../db/roles.ts";
+import { clearDeactivated } from "../db/scim-people.ts";
 import { deleteUnusedLinks } from "../db/user-links.ts";
 import { countUsers, findUser, insertUser, listUsers, lockActiveAdmins, lockUser, saveUser } from "../db/users.ts";
 import { deleteWebSessions } from "../db/web-sessions.ts";
 import type { DomainEvent, EventType } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
-import { requireReach, roleScopes } from "../domain/role.ts";
+import { requireReach, scopesOfRole } from "../domain/role.ts";
 import {
   NewUser,
   User,
@@ -27,13 +29,13 @@ import { invalid } from "./http/validate.ts";
 const Invited = Type.Object({ user: User, link: UserLink }, { additionalProperties: false, $id: "InvitedUser" });
 
 // Who makes the change, when, and the base URL of links.
-type By = { actor: string; now: string; publicUrl: string };
+export type By = { actor: string; now: string; publicUrl: string };
 
-function byCaller(services: Services, { caller }: Call): By {
+export function byCaller(services: Services, { caller }: Call): By {
   return { actor: caller.actor, now: services.now(), publicUrl: services.publicUrl };
 }
 
-function eventOf(type: EventType, userId: string, { actor, now }: By, data?: Record<string, unknown>): DomainEvent {
+export function userEvent(type: EventType, userId: string, { actor, now }: By, data?: Record<string, unknown>): DomainEvent {
   return { type, occurred_at: now, actor, resource: { type: "user", id: userId }, ...(data && { data }) };
 }
 
@@ -49,10 +51,21 @@ async function requireUser(find: (id: string) => Promise<User | undefined>, { pa
   return user;
 }
 
+// Nobody can give a role, or change a person who has it, without having all its scopes.
+export async function requireRole(tx: Queryable, { caller }: Call, role: string): Promise<void> {
+  requireReach(caller, scopesOfRole(role, (await lockRoleScopes(tx, caller.tenant_id, role)) ?? null));
+}
+
+// A role must exist when it is given. It cannot be deleted meanwhile.
+async function requireKnownRole(tx: Queryable, tenantId: string, role: string): Promise<void> {
+  if ((await lockRoleScopes(tx, tenantId, role)) === undefined)
+    throw invalid([{ field: "role", message: "is not a role of this tenant" }]);
+}
+
 // Locks the user, whose role must allow no more than the caller may do.
-async function lockReached(tx: Queryable, call: Call): Promise<User> {
+export async function lockReached(tx: Queryable, call: Call): Promise<User> {
   const user = await requireUser((id) => lockUser(tx, call.caller.tenant_id, id), call);
-  requireReach(call.caller, roleScopes[user.role]);
+  await requireRole(tx, call, user.role);
   return user;
 }
 
@@ -71,10 +84,11 @@ export async function inviteUser(
   if ((await countUsers(tx, tenantId)) >= usersMax)
     throw invalid([{ field: "email", message: `must not be added: a tenant has at most ${usersMax} users` }]);
   const { user_id, name, role } = wanted;
+  await requireKnownRole(tx, tenantId, role);
   if (!(await insertUser(tx, tenantId, { user_id, email, name, role, created_at: by.now })))
     throw new Failure("item-already-exists", "A user with this e-mail already exists.");
   const link = await makeLink(tx, tenantId, { purpose: "invitation", userId: user_id, ...by });
-  await appendEvents(tx, tenantId, [eventOf("user.invited", user_id, by, { role })]);
+  await appendEvents(tx, tenantId, [userEvent("user.invited", user_id, by, { role })]);
   const user = await findUser(tx, tenantId, user_id);
   if (!user) throw new Error("a user that was just created is missing");
   return { user, link };
@@ -82,16 +96,18 @@ export async function inviteUser(
 
 async function create(services: Services, call: Call<NewUser>): Promise<Reply> {
   const by = byCaller(services, call);
-  requireReach(call.caller, roleScopes[call.body.role]);
   const wanted = { ...call.body, user_id: services.newId(by.now) };
   const { tenant_id, slug } = call.caller;
-  const invited = await services.database.transaction((tx) => inviteUser(tx, tenant_id, wanted, by));
+  const invited = await services.database.transaction(async (tx) => {
+    await requireRole(tx, call, wanted.role);
+    return inviteUser(tx, tenant_id, wanted, by);
+  });
   services.audit("user invited", { tenant: slug, actor: by.actor, user_id: wanted.user_id, role: wanted.role });
   return dataReply(invited, 201);
 }
 
-// Returns the user after the change. If the user is disabled before or after the change, all of the user's sessions end, and
-// unused links are deleted.
+// Returns the user after the change. If the user is disabled before or after the change, all of the user's sessions end. Unused
+// links are deleted then, and if the role changes.
 export async function saveUserChange(
   tx: Queryable,
   tenantId: string,
@@ -103,25 +119,28 @@ export async function saveUserChange(
   if (!user) return undefined;
   const changed = changeUser(user, change);
   if (changed === user) return user;
+  if (changed.role !== user.role) await requireKnownRole(tx, tenantId, changed.role);
   const fault = lastAdminFault(user, changed, admins);
   if (fault) throw invalid([fault]);
   await saveUser(tx, tenantId, changed);
-  if (changed.is_disabled || user.is_disabled) {
-    await deleteWebSessions(tx, tenantId, { user_id: userId });
-    await deleteUnusedLinks(tx, tenantId, userId);
-  }
-  await appendEvents(tx, tenantId, [eventOf("user.updated", userId, by, { ...change })]);
+  // A directory may activate only people whom it has deactivated itself.
+  if (changed.is_disabled !== user.is_disabled) await clearDeactivated(tx, tenantId, userId);
+  const isDisabled = changed.is_disabled || user.is_disabled;
+  if (isDisabled) await deleteWebSessions(tx, tenantId, { user_id: userId });
+  // Whoever made a link for a person with a smaller role must not sign in as the person with the larger one.
+  if (isDisabled || changed.role !== user.role) await deleteUnusedLinks(tx, tenantId, userId);
+  await appendEvents(tx, tenantId, [userEvent("user.updated", userId, by, { ...change })]);
   return changed;
 }
 
 async function update(services: Services, call: Call<UserChange>): Promise<Reply> {
   const by = byCaller(services, call);
   const { body: change, caller } = call;
-  if (change.role !== undefined) requireReach(caller, roleScopes[change.role]);
   const user = await services.database.transaction(async (tx) => {
     // Locks in the same order as saveUserChange.
     await lockActiveAdmins(tx, caller.tenant_id);
     await lockReached(tx, call);
+    if (change.role !== undefined) await requireRole(tx, call, change.role);
     return requireUser((userId) => saveUserChange(tx, caller.tenant_id, { userId, change }, by), call);
   });
   services.audit("user changed", { tenant: caller.slug, actor: by.actor, user_id: user.user_id, ...change });
@@ -134,9 +153,12 @@ async function renewLink(services: Services, call: Call): Promise<Reply> {
   const { link, user } = await services.database.transaction(async (tx) => {
     const user = await lockReached(tx, call);
     if (user.is_disabled) throw new Failure("access-denied", "This user is disabled, so a link cannot be created.");
+    // Otherwise a stolen session could set its owner's password without the old one.
+    if (user.user_id === call.caller.person?.user_id)
+      throw new Failure("access-denied", "You cannot create a link for yourself. Change your password instead.");
     const purpose = user.has_password ? "password-reset" : "invitation";
     const link = await makeLink(tx, tenant_id, { purpose, userId: user.user_id, ...by });
-    await appendEvents(tx, tenant_id, [eventOf("user.link_made", user.user_id, by, { purpose })]);
+    await appendEvents(tx, tenant_id, [userEvent("user.link_made", user.user_id, by, { purpose })]);
     return { link, user };
   });
   services.audit("link created", { tenant: slug, actor: by.actor, user_id: user.user_id, purpose: link.purpose });
@@ -149,14 +171,14 @@ async function endSessions(services: Services, call: Call): Promise<Reply> {
   const user = await services.database.transaction(async (tx) => {
     const user = await lockReached(tx, call);
     const ended = await deleteWebSessions(tx, tenant_id, user);
-    if (ended > 0) await appendEvents(tx, tenant_id, [eventOf("user.sessions_ended", user.user_id, by)]);
+    if (ended > 0) await appendEvents(tx, tenant_id, [userEvent("user.sessions_ended", user.user_id, by)]);
     return user;
   });
   services.audit("sessions ended", { tenant: slug, actor: by.actor, user_id: user.user_id });
   return { status: 204, body: "", headers: {} };
 }
 
-const changing = { scope: "manage:users", tag: "People" } as const;
+export const changing = { scope: "manage:users", tag: "People" } as const;
 
 // What anybody who works on cases may know about the others, to mention them or hand a case over.
 const Colleague = Type.Object(

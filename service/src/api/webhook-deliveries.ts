@@ -3,6 +3,7 @@ import { listDeliveries, resendDeliveries } from "../db/deliveries.ts";
 import { findWebhook } from "../db/webhooks.ts";
 import { notFound } from "../domain/failure.ts";
 import { Delivery, WebhookTest, deliveryStates, type DeliveryState } from "../domain/webhook.ts";
+import { chatBody } from "../webhook/chat-body.ts";
 import { messageOf } from "../webhook/message.ts";
 import { post } from "../webhook/post.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
@@ -18,7 +19,9 @@ async function test(services: Services, call: Call): Promise<Reply> {
   if (!webhook) throw notFound(noun, id);
   const now = services.now();
   const event = { event_id: 0, type: "webhook.test", occurred_at: now, actor: caller.actor, resource: { type: "webhook", id } };
-  const message = messageOf(webhook, { id: `test_${services.newId()}`, body: JSON.stringify(event), now });
+  const chat = { title: "Test message from Casehound", lines: [], url: `${services.publicUrl}/` };
+  const body = webhook.format === "standard" ? JSON.stringify(event) : chatBody(webhook, chat);
+  const message = messageOf(webhook, { id: `test_${services.newId()}`, body, now });
   const startMs = performance.now();
   const posted = await post(message, services.webhooks);
   return dataReply({ ...posted, milliseconds: Math.round(performance.now() - startMs) });

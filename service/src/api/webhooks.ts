@@ -1,34 +1,24 @@
 import { Type } from "typebox";
 import { appendEvents } from "../db/events.ts";
-import { countWebhooks, deleteWebhook, insertWebhook, listWebhooks, saveWebhook, saveWebhookSecret } from "../db/webhooks.ts";
+import {
+  countWebhooks,
+  deleteWebhook,
+  findWebhook,
+  insertWebhook,
+  listWebhooks,
+  saveWebhook,
+  saveWebhookSecret,
+} from "../db/webhooks.ts";
 import type { EventType } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { requireReach } from "../domain/role.ts";
 import { previousSecretMs } from "../domain/tenant.ts";
-import {
-  NewWebhook,
-  Webhook,
-  WebhookChange,
-  WebhookSecret,
-  addressesHint,
-  urlFault,
-  webhookReach,
-  webhookTypes,
-  webhooksMax,
-} from "../domain/webhook.ts";
-import { isPrivateHost } from "../webhook/address.ts";
+import { NewWebhook, Webhook, WebhookChange, WebhookSecret, webhookReach, webhookTypes, webhooksMax } from "../domain/webhook.ts";
 import { newWebhookSecret } from "../webhook/signature.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./http/problem.ts";
-import { invalid } from "./http/validate.ts";
-import { common, idOf, noun, showWebhook } from "./webhook-common.ts";
+import { common, idOf, loggedUrl, noun, requireFormat, requireSharedView, requireUrl, showWebhook } from "./webhook-common.ts";
 import { deliveryOperations } from "./webhook-deliveries.ts";
-
-function requireUrl({ webhooks: { isPrivateAllowed } }: Services, url: string): void {
-  const isRefused = !isPrivateAllowed && isPrivateHost(url);
-  const fault = urlFault(url, { isPrivateAllowed }) ?? (isRefused ? `must not be a private address; ${addressesHint}` : null);
-  if (fault !== null) throw invalid([{ field: "url", message: fault }]);
-}
 
 // No single member is wrong, so the error names the whole body.
 const tooMany = () =>
@@ -52,14 +42,18 @@ async function get(services: Services, call: Call): Promise<Reply> {
 async function create(services: Services, call: Call<NewWebhook>): Promise<Reply> {
   const { caller, body } = call;
   requireReach(caller, webhookReach);
-  requireUrl(services, body.url);
+  requireUrl(services, "url", body.url);
+  const { format = "standard", details = "none", view_id = null } = body;
+  requireFormat({ ...body, format });
   const [id, secret, now] = [services.newId(), newWebhookSecret(), services.now()];
   const types = [...new Set(body.types)];
+  const data = { url: loggedUrl(body.url, format), types, ...(format !== "standard" && { format, details }) };
   await services.database.transaction(async (tx) => {
     // Done first, because it locks the tenant's counter, so no other request can add a webhook after the count.
-    await appendEvents(tx, caller.tenant_id, [eventOf("webhook.created", call, { id, now, data: { url: body.url, types } })]);
+    await appendEvents(tx, caller.tenant_id, [eventOf("webhook.created", call, { id, now, data })]);
+    await requireSharedView(tx, caller.tenant_id, view_id);
     if ((await countWebhooks(tx, caller.tenant_id)) >= webhooksMax) throw tooMany();
-    await insertWebhook(tx, caller.tenant_id, { webhook_id: id, url: body.url, types, secret, now });
+    await insertWebhook(tx, caller.tenant_id, { webhook_id: id, url: body.url, types, format, details, view_id, secret, now });
   });
   services.audit("webhook created", { tenant: caller.slug, actor: caller.actor, webhook_id: id });
   return dataReply({ webhook: await showWebhook(services, call, id), secret }, 201);
@@ -69,13 +63,18 @@ async function update(services: Services, call: Call<WebhookChange>): Promise<Re
   const { caller, body } = call;
   const id = idOf(call);
   requireReach(caller, webhookReach);
-  if (body.url !== undefined) requireUrl(services, body.url);
+  if (body.url !== undefined) requireUrl(services, "url", body.url);
   const now = services.now();
   const change = { ...body, ...(body.types && { types: [...new Set(body.types)] }) };
-  const { url = null, types = null, is_enabled = null } = change;
+  const { url = null, types = null, is_enabled = null, details = null, view_id } = change;
   await services.database.transaction(async (tx) => {
-    if (!(await saveWebhook(tx, caller.tenant_id, id, { url, types, is_enabled, now }))) throw notFound(noun, id);
-    await appendEvents(tx, caller.tenant_id, [eventOf("webhook.updated", call, { id, now, data: change })]);
+    const found = await findWebhook(tx, caller.tenant_id, id);
+    if (!found) throw notFound(noun, id);
+    requireFormat({ ...change, format: found.format });
+    await requireSharedView(tx, caller.tenant_id, view_id ?? null);
+    await saveWebhook(tx, caller.tenant_id, id, { url, types, is_enabled, details, view_id, now });
+    const data = { ...change, ...(url !== null && { url: loggedUrl(url, found.format) }) };
+    await appendEvents(tx, caller.tenant_id, [eventOf("webhook.updated", call, { id, now, data })]);
   });
   services.audit("webhook updated", { tenant: caller.slug, actor: caller.actor, webhook_id: id });
   return dataReply(await showWebhook(services, call, id));

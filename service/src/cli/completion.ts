@@ -18,10 +18,10 @@ function wordsOf(commands: Command[]): Words {
 function bashScript({ commands, options, values }: Words): string {
   const first = [...new Set(commands.map((name) => name.split(" ")[0] ?? ""))];
   const seconds = first.flatMap((word) => {
-    const further = commands.flatMap((name) => (name.startsWith(`${word} `) ? [name.slice(word.length + 1)] : []));
+    const further = nextWords(commands, `${word} `);
     return further.length === 0 ? [] : [`    ${word}) words="${further.join(" ")}" ;;`];
   });
-  const cases = [...options].map(([name, own]) => `    "${name}") words="${own.join(" ")}" ;;`);
+  const cases = [...withThirds(options)].map(([name, own]) => `    "${name}") words="${own.join(" ")}" ;;`);
   const known = [...values].map(([name, given]) => `    ${name}) words="${given.join(" ")}" ;;`);
   return `# casehound completion for bash: eval "$(casehound completion bash)"
 _casehound() {
@@ -47,6 +47,21 @@ ${known.join("\n")}
 }
 complete -o default -F _casehound casehound ./casehound
 `;
+}
+
+function nextWords(commands: string[], start: string): string[] {
+  return [...new Set(commands.flatMap((name) => (name.startsWith(start) ? (name.slice(start.length).split(" ")[0] ?? []) : [])))];
+}
+
+// After the first two words of commands that have three: their third words, and the options of all of them.
+function withThirds(options: Map<string, string[]>): Map<string, string[]> {
+  const shown = new Map<string, string[]>();
+  for (const [name, own] of options) {
+    const [first, second, third] = name.split(" ");
+    const start = third === undefined ? name : `${first} ${second}`;
+    shown.set(start, [...new Set([...(shown.get(start) ?? []), ...(third === undefined ? [] : [third]), ...own])]);
+  }
+  return shown;
 }
 
 // zsh can use bash completions once bashcompinit is loaded.

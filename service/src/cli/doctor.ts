@@ -19,6 +19,7 @@ import {
   ok,
   type Check,
 } from "./doctor-checks.ts";
+import { checkMail, checkMails } from "./doctor-mail.ts";
 import { checkService } from "./doctor-service.ts";
 import { openStore, type Store } from "./store.ts";
 
@@ -36,6 +37,7 @@ async function* examine({ env }: Terminal): AsyncGenerator<Check> {
   }
   yield ok("configuration", "the environment variables are valid");
   yield* await tried("address data", null, () => checkAddressData(config));
+  yield* await tried("e-mail", null, () => checkMail(config));
   if (config.databaseUrl === null) {
     const folder = await tried("data folder", null, () => checkFolder(config));
     yield* folder;
@@ -86,7 +88,7 @@ async function* examineStore(store: Store): AsyncGenerator<Check> {
   const waiting: { current?: Waiting } = {};
   yield* await look("engine", async () => checkEngine((waiting.current = await readWaiting(store.database))));
   const { current } = waiting;
-  if (current) yield* checkWebhooks(current);
+  if (current) yield* [...checkWebhooks(current), ...checkMails(current)];
   yield* await look("service", () => checkService(store));
 }
 

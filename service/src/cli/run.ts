@@ -11,12 +11,20 @@ import { caseCommands } from "./cases.ts";
 import { UsageFault, type Command, type Terminal } from "./command.ts";
 import { completionCommand } from "./completion.ts";
 import { doctor } from "./doctor.ts";
+import { approvalCommands } from "./approvals.ts";
+import { dueTimeCommands } from "./due-times.ts";
 import { eventCommands } from "./events.ts";
 import { exportCommand } from "./export.ts";
 import { importCommand } from "./import.ts";
+import { issuerCommands } from "./issuers.ts";
 import { labelCommands } from "./labels.ts";
+import { listCommands } from "./lists.ts";
+import { policyCommands } from "./policy.ts";
 import { ruleCommands } from "./rules.ts";
+import { scimCommands } from "./scim.ts";
 import { searchCommand } from "./search.ts";
+import { snoozeCommands } from "./snoozes.ts";
+import { viewCommands } from "./views.ts";
 import { openStore, type Store } from "./store.ts";
 import { cellText, printable } from "./table.ts";
 import { tenantCommands } from "./tenants.ts";
@@ -42,12 +50,20 @@ const commands: Command[] = [
   serve,
   ...tenantCommands,
   ...userCommands,
+  ...issuerCommands,
+  ...scimCommands,
   ...tokenCommands,
   ...caseCommands,
   exportCommand,
   searchCommand,
+  ...viewCommands,
   ...accountCommands,
   ...ruleCommands,
+  ...listCommands,
+  ...policyCommands,
+  ...approvalCommands,
+  ...dueTimeCommands,
+  ...snoozeCommands,
   ...eventCommands,
   importCommand,
   ...labelCommands,
@@ -125,7 +141,7 @@ function tellFault(error: unknown, { err }: Terminal): number {
   const isKnown = isMendable || [BackupFault, Failure, ProblemError, WrongBaseAddress].some((kind) => error instanceof kind);
   const text = error instanceof Error ? (isKnown ? error.message : (error.stack ?? error.message)) : String(error);
   err(`casehound: ${printable(text)}\n`);
-  if (error instanceof ProblemError)
+  if (error instanceof ProblemError || error instanceof Failure)
     for (const { field, message } of error.errors ?? []) err(`casehound:   ${cellText(field)} ${cellText(message)}\n`);
   if (error instanceof UsageFault) err("casehound: --help lists the commands\n");
   return isMendable ? exitUsage : exitFailed;

@@ -1,12 +1,14 @@
 import type { TSchema } from "typebox";
 import { makeSetUpLink } from "../api/people/links.ts";
+import { resetFactors } from "../api/user-factors.ts";
 import { inviteUser, saveUserChange } from "../api/users.ts";
 import { validate } from "../api/http/validate.ts";
 import { clock } from "../clock.ts";
+import type { Queryable } from "../db/postgres/database.ts";
 import { findTenant, type TenantRow } from "../db/tenants.ts";
-import { listUsers } from "../db/users.ts";
+import { listUsers, lockUser } from "../db/users.ts";
 import { Failure } from "../domain/failure.ts";
-import { isRole, roles } from "../domain/role.ts";
+import { roles } from "../domain/role.ts";
 import { NewUser, normalEmail, type User } from "../domain/user.ts";
 import { UsageFault, readSlug, tenantOption, textOption, type Call, type Command, type Outcome } from "./command.ts";
 import type { Wants } from "./store.ts";
@@ -26,7 +28,7 @@ async function requireTenant({ store, options }: Call): Promise<TenantRow> {
 function readNewUser({ positionals, options }: Call): NewUser {
   const email = normalEmail(positionals[0] ?? "");
   const role = textOption(options, "role") ?? "";
-  if (!isRole(role)) throw new UsageFault(`--role must be one of ${roles.join(", ")}`);
+  if (role === "") throw new UsageFault(`--role must be one of ${roles.join(", ")}, or a role of the tenant`);
   const wanted = { email, name: textOption(options, "name") ?? email.split("@")[0] ?? "", role };
   try {
     validate(schema, wanted);
@@ -85,15 +87,33 @@ async function list(call: Call): Promise<Outcome> {
   return { result: { users }, text };
 }
 
-async function disable(call: Call): Promise<Outcome> {
+async function findByEmail(database: Queryable, { tenant_id, slug }: TenantRow, email: string): Promise<User> {
+  const user = (await listUsers(database, tenant_id)).find((each) => each.email === email);
+  if (!user) throw new Failure("item-not-found", `tenant ${slug} has no user ${email}`);
+  return user;
+}
+
+// For an admin who has lost both the app and the recovery codes.
+async function resetFactor(call: Call): Promise<Outcome> {
   const email = normalEmail(call.positionals[0] ?? "");
-  const { tenant_id, slug } = await requireTenant(call);
+  const tenant = await requireTenant(call);
   const by = { actor, now: clock.now(), publicUrl: "" };
   const user = await call.store.database.transaction(async (tx) => {
-    const found = (await listUsers(tx, tenant_id)).find((each) => each.email === email);
-    const disabled = found && (await saveUserChange(tx, tenant_id, { userId: found.user_id, change: { is_disabled: true } }, by));
-    if (!disabled) throw new Failure("item-not-found", `tenant ${slug} has no user ${email}`);
-    return disabled;
+    const { user_id } = await findByEmail(tx, tenant, email);
+    const user = await lockUser(tx, tenant.tenant_id, user_id);
+    if (user) await resetFactors(tx, tenant.tenant_id, user, by);
+    return user && { ...user, has_second_factor: false };
+  });
+  return { result: user, text: `${email} has no second factor any more and is signed out everywhere` };
+}
+
+async function disable(call: Call): Promise<Outcome> {
+  const email = normalEmail(call.positionals[0] ?? "");
+  const tenant = await requireTenant(call);
+  const by = { actor, now: clock.now(), publicUrl: "" };
+  const user = await call.store.database.transaction(async (tx) => {
+    const userId = (await findByEmail(tx, tenant, email)).user_id;
+    return saveUserChange(tx, tenant.tenant_id, { userId, change: { is_disabled: true } }, by);
   });
   return { result: user, text: `${email} is disabled and signed out everywhere` };
 }
@@ -108,7 +128,7 @@ export const userCommands: Command[] = [
     positionals: { min: 1, max: 1 },
     options: {
       tenant: tenantOption,
-      role: { type: "string", describe: roles.join(", "), values: roles },
+      role: { type: "string", describe: `${roles.join(", ")}, or a role of the tenant` },
       name: { type: "string", describe: "the person's name (default: the part of the e-mail before the @)" },
     },
     wants,
@@ -149,5 +169,14 @@ export const userCommands: Command[] = [
     options: { tenant: tenantOption },
     wants,
     run: disable,
+  },
+  {
+    name: "user reset-second-factor",
+    usage: "user reset-second-factor <email> [--tenant <slug>]",
+    summary: "removes a user's second factor and recovery codes, and ends their sessions",
+    positionals: { min: 1, max: 1 },
+    options: { tenant: tenantOption },
+    wants,
+    run: resetFactor,
   },
 ];

@@ -83,14 +83,17 @@ export async function insertSeenAccounts(
   const sorted = seen.toSorted(byId);
   const rows = await tx.query<{ website_account_id: string }>(sql`
     insert into accounts (
-      tenant_id, website_account_id, is_blocked, is_quarantined, is_fraudulent, created_at, updated_at, is_claimed, first_activity_at
+      tenant_id, website_account_id, is_blocked, is_quarantined, is_fraudulent, created_at, updated_at, is_claimed, first_activity_at,
+      last_session_updated_on
     )
-    select ${tenantId}::uuid, s.id, false, false, false, ${now}::timestamptz, ${now}::timestamptz, s.is_claimed, s.first_at
+    select ${tenantId}::uuid, s.id, false, false, false, ${now}::timestamptz, ${now}::timestamptz, s.is_claimed, s.first_at,
+      s.session_at
     from unnest(
       ${sorted.map(({ id }) => id)}::text[],
       ${sorted.map(({ isClaimed }) => isClaimed)}::boolean[],
-      ${sorted.map(({ first_at }) => first_at)}::timestamptz[]
-    ) as s (id, is_claimed, first_at)
+      ${sorted.map(({ first_at }) => first_at)}::timestamptz[],
+      ${sorted.map(({ session_at }) => session_at)}::timestamptz[]
+    ) as s (id, is_claimed, first_at, session_at)
     on conflict (tenant_id, website_account_id) do nothing
     returning website_account_id`);
   return rows.map((row) => row.website_account_id);

@@ -5,9 +5,12 @@ import { newEvidenceMeaning } from "../domain/case-digest.ts";
 import { Time, isFinerThanMs, parseTime } from "../domain/field.ts";
 import { Score, labels } from "../domain/finding.ts";
 import { uuidV7Floor } from "../domain/uuid.ts";
-import { allFacets, facetOf, type Facets } from "./facets.ts";
+import type { Facets } from "./facets.ts";
 
-export const caseSorts = ["-created_at", "created_at", "-overall_risk_score", "-updated_at"] as const;
+// Orders of all cases.
+export const wholeSorts = ["-created_at", "created_at", "-overall_risk_score", "-updated_at"] as const;
+// `due_at` lists only open cases that have a due time.
+export const caseSorts = [...wholeSorts, "due_at"] as const;
 export type CaseSort = (typeof caseSorts)[number];
 
 export type CaseFilter = {
@@ -19,32 +22,37 @@ export type CaseFilter = {
   max_score?: number;
   new_evidence?: boolean;
   disposition?: string;
+  own_disposition?: string;
   closed_by?: string;
   claimed_by?: string;
   is_unclaimed?: true;
+  handed_to?: string[];
+  overdue?: true;
+  is_on_time?: true;
   created_after_ms?: number;
   created_before_ms?: number;
   updated_since?: string;
   updated_before?: string;
+  updated_within_hours?: number;
 };
 
 // The last row of the previous page.
-export type CasePosition = { case_id: string; touched_at: string; score: number };
+export type CasePosition = { case_id: string; touched_at: string; score: number; due_at?: string };
 export type CasePage = { filter: CaseFilter; sort: CaseSort; after: CasePosition | null; limit: number };
 
-type Bind = (value: unknown) => string;
-type Text = { id: string; bind: Bind };
+export type Bind = (value: unknown) => string;
+export type Text = { id: string; bind: Bind };
 
-type Filter<V> = {
+export type Filter<V> = {
   // The schema of the query parameter. The parameter has the filter's name unless `parameter` is given.
   schema: TSchema;
   parameter?: string;
   // Converts the parameter's value to the filter's, if they differ. Undefined means that another filter handles this value.
-  read?: (given: string) => V | undefined;
+  read?: (given: never) => V | undefined;
   // How matching cases are found. `facet`: as slices of an index, one for each facet number that the filter admits. `account`:
-  // through the account's index and then row by row, because one account has few cases. `claim`: likewise, through the claims of
-  // one person. `closing`: through an index of its own, in the order of changes. `creation`, `change`: as a bound of one of the
-  // two orders. `row`: by checking each row of a slice.
+  // through the account's index and then row by row, because one account has few cases. `claim`: likewise, through the claims or
+  // handovers of one person. `closing`: through an index of its own, in the order of changes. `creation`, `change`: as a bound of
+  // one of the two orders. `row`: by checking each row of a slice.
   by: "facet" | "account" | "claim" | "closing" | "creation" | "change" | "row";
   admits?: (facets: Facets, value: V) => boolean;
   condition: (value: V, text: Text) => string;
@@ -58,6 +66,8 @@ const ClaimedBy = Type.String({
   maxLength: 512,
   description: "Who has claimed the case: `me`, `none`, or a person or client as in `claimed_by`.",
 });
+
+const Overdue = Type.Boolean({ description: "Whether the case is open and its due time has passed." });
 
 // Every filter of the case list. The operation's parameters, the statements and the choice of index are derived from this table.
 const filters: { [name in keyof CaseFilter]-?: Filter<NonNullable<CaseFilter[name]>> } = {
@@ -116,6 +126,12 @@ const filters: { [name in keyof CaseFilter]-?: Filter<NonNullable<CaseFilter[nam
     admits: ({ status }) => status === "CLOSED",
     condition: (disposition, { bind }) => `disposition = ${bind(disposition)}`,
   },
+  own_disposition: {
+    schema: Type.String({ maxLength: 60, description: "Only cases closed with this one of the tenant's own dispositions." }),
+    by: "closing",
+    admits: ({ status }) => status === "CLOSED",
+    condition: (name, { bind }) => `own_disposition = ${bind(name)}`,
+  },
   closed_by: {
     schema: Type.String({
       maxLength: 1000,
@@ -127,7 +143,7 @@ const filters: { [name in keyof CaseFilter]-?: Filter<NonNullable<CaseFilter[nam
   },
   claimed_by: {
     schema: ClaimedBy,
-    read: (given) => (given === unclaimed ? undefined : given),
+    read: (given: string) => (given === unclaimed ? undefined : given),
     by: "claim",
     condition: (holder, { bind }) =>
       `case_id = any(array(select case_id from case_leases where tenant_id = $1 and claimed_by = ${bind(holder)} and expires_at > now()))`,
@@ -135,15 +151,41 @@ const filters: { [name in keyof CaseFilter]-?: Filter<NonNullable<CaseFilter[nam
   is_unclaimed: {
     parameter: "claimed_by",
     schema: ClaimedBy,
-    read: (given) => (given === unclaimed ? true : undefined),
+    read: (given: string) => (given === unclaimed ? true : undefined),
     by: "row",
     // An array and not a join, so that the planner keeps walking the index in order: few cases are claimed at a time.
     condition: () => "case_id <> all(array(select case_id from case_leases where tenant_id = $1 and expires_at > now()))",
   },
+  handed_to: {
+    schema: Type.String({
+      maxLength: 64,
+      description:
+        "Only open cases that were handed over to this recipient: `me` (the caller, or the caller's role), a person's `user_id`, or a role.",
+    }),
+    read: (given: string) => [given],
+    by: "claim",
+    admits: ({ status }) => status === "OPEN",
+    condition: (recipients, { bind }) =>
+      `case_id = any(array(select case_id from case_handovers where tenant_id = $1 and handed_to = any(${bind(recipients)}::text[]) and not is_ended))`,
+  },
+  overdue: {
+    schema: Overdue,
+    read: (given: boolean) => (given ? true : undefined),
+    by: "closing",
+    admits: ({ status }) => status === "OPEN",
+    condition: () => "status = 'OPEN' and due_at <= now()",
+  },
+  is_on_time: {
+    parameter: "overdue",
+    schema: Overdue,
+    read: (given: boolean) => (given ? undefined : true),
+    by: "row",
+    condition: () => "(status <> 'OPEN' or due_at is null or due_at > now())",
+  },
   created_after_ms: {
     parameter: "created_after",
     schema: Time,
-    read: (given) => parseTime(given) ?? 0,
+    read: (given: string) => parseTime(given) ?? 0,
     by: "creation",
     condition: (ms, { id, bind }) => `${id} >= ${bind(uuidV7Floor(ms + 1))}::uuid`,
     implied: (ms, { bind }) => `touched_at > ${bind(new Date(ms).toISOString())}::timestamptz`,
@@ -166,11 +208,16 @@ const filters: { [name in keyof CaseFilter]-?: Filter<NonNullable<CaseFilter[nam
   },
   updated_before: {
     schema: Time,
-    read: (given) => (isFinerThanMs(given) ? new Date(roundUp(given)).toISOString() : given),
+    read: (given: string) => (isFinerThanMs(given) ? new Date(roundUp(given)).toISOString() : given),
     by: "change",
     condition: (time, { bind }) => `touched_at < ${bind(time)}::timestamptz`,
     implied: (time, { id, bind }) => `${id} < ${bind(uuidV7Floor(parseTime(time) ?? 0))}::uuid`,
     isUpper: true,
+  },
+  updated_within_hours: {
+    schema: Type.Integer({ minimum: 1, maximum: 8784, description: "Changed within this many hours before the request." }),
+    by: "change",
+    condition: (hours, { bind }) => `touched_at >= now() - make_interval(hours => ${bind(hours)}::int)`,
   },
 };
 
@@ -180,86 +227,28 @@ function roundUp(time: string): number {
   return (parseTime(time) ?? 0) + (isFinerThanMs(time) ? 1 : 0);
 }
 
-const entries = Object.entries(filters) as [keyof CaseFilter, Filter<unknown>][];
+export const filterEntries = Object.entries(filters) as [keyof CaseFilter, Filter<unknown>][];
 
 export const filterParameters = Object.fromEntries(
-  entries.map(([name, { parameter = name, schema }]) => [parameter, Type.Optional(schema)]),
+  filterEntries.map(([name, { parameter = name, schema }]) => [parameter, Type.Optional(schema)]),
 );
 
 // The parameters were validated against the schemas above, so each value has the type that `read` and the filter expect.
-export function toFilter(given: Record<string, unknown>): CaseFilter {
-  const values = entries.flatMap(([name, { parameter = name, read }]) => {
+function toFilter(given: Record<string, unknown>): CaseFilter {
+  const values = filterEntries.flatMap(([name, { parameter = name, read }]) => {
     const value = given[parameter];
-    const wanted = value !== undefined && read ? read(value as string) : value;
+    const wanted = value !== undefined && read ? read(value as never) : value;
     return wanted === undefined ? [] : [[name, wanted]];
   });
   return Object.fromEntries(values) as CaseFilter;
 }
 
-type Given = { filter: Filter<unknown>; value: unknown };
+// Who `me` is. Clients have neither a person's id nor a role.
+export type Me = { actor: string; person?: { user_id: string; role: string } };
 
-function givenIn(filter: CaseFilter): Given[] {
-  const given: Given[] = [];
-  for (const [name, each] of entries) if (filter[name] !== undefined) given.push({ filter: each, value: filter[name] });
-  return given;
-}
-
-function facetsOf(given: Given[]): Facets[] {
-  const choosing = given.filter(({ filter }) => filter.admits !== undefined);
-  if (choosing.length === 0) return allFacets;
-  return allFacets.filter((facets) => choosing.every(({ filter, value }) => filter.admits?.(facets, value)));
-}
-
-// Highest first. Empty if no case can match.
-export function scoresOf(filter: CaseFilter): number[] {
-  return [...new Set(facetsOf(givenIn(filter)).map(({ score }) => score))];
-}
-
-const orderOf = (sort: CaseSort) => (sort === "-updated_at" ? "change" : "creation");
-const isBound = ({ by }: Filter<unknown>) => by === "creation" || by === "change";
-
-type CasePlan = { given: Given[]; facets: Facets[]; isWhole: boolean; isCrossing: boolean };
-
-export function planOf({ filter, sort }: CasePage): CasePlan {
-  const given = givenIn(filter);
-  const facets = facetsOf(given);
-  const order = orderOf(sort);
-  const isNarrowed = given.some(({ filter: { by } }) => ["account", "claim", "closing", "row"].includes(by));
-  return {
-    given,
-    facets,
-    // The unfiltered list walks the primary key, at most within bounds.
-    isWhole: !isNarrowed && facets.length === allFacets.length && order === "creation",
-    // If the list is ordered by one time and bounded by the other, no index serves both. Such a statement is planned for its
-    // values each time: along the order if the bound admits many rows, or along the bound with a sort if it admits few.
-    isCrossing: given.some((each) => isBound(each.filter) && each.filter.by !== order),
-  };
-}
-
-export function boundsOf({ given }: CasePlan, { sort, after }: CasePage, text: Text): string[] {
-  const order = orderOf(sort);
-  return given.flatMap(({ filter, value }) => {
-    const { by, condition, implied } = filter;
-    if (by === "row") return [condition(value, text)];
-    // After a position, the upper bound adds nothing, and PostgreSQL would start at the bound and walk the index from there to
-    // the position.
-    const isPassed = by === "change" && order === "change" && filter.isUpper === true && after !== null;
-    if (!isBound(filter) || isPassed) return [];
-    // A case never changes before it is created, so a bound on one time implies a bound on the other. The list then starts at
-    // that bound instead of reading past all rows outside it, which can be millions.
-    return [condition(value, text), ...(implied && by !== order ? [implied(value, text)] : [])];
-  });
-}
-
-// The conditions of each slice. Facet numbers come from our own lists, never from the caller's text.
-export function slicesOf({ given, facets, isWhole }: CasePlan, { filter }: CasePage, text: Text): string[][] {
-  if (isWhole) return [[]];
-  const { website_account_id: account, claimed_by: holder } = filter;
-  const conditionsBy = (kinds: Filter<unknown>["by"][]) =>
-    given.filter((each) => kinds.includes(each.filter.by)).map((each) => each.filter.condition(each.value, text));
-  const isClosing = given.some((each) => each.filter.by === "closing");
-  const isSmall = isClosing || holder !== undefined || (account !== undefined && account !== unknownAccount);
-  if (isSmall) return [conditionsBy(["claim", "account", "closing", "facet"])];
-  const own = conditionsBy(["account"]);
-  return facets.map((each) => [...own, `facet = ${facetOf(each)}`]);
+// `me` means the caller, also in a view that somebody else has saved.
+export function filterOf({ actor, person }: Me, given: Record<string, unknown>): CaseFilter {
+  const filter = toFilter(given["claimed_by"] === "me" ? { ...given, claimed_by: actor } : given);
+  const recipients = person ? [person.user_id, person.role] : [];
+  return filter.handed_to?.[0] === "me" ? { ...filter, handed_to: recipients } : filter;
 }

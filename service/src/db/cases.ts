@@ -1,5 +1,6 @@
 import type { CaseDocument } from "../domain/case.ts";
 import { hasNewEvidence } from "../domain/case-digest.ts";
+import { judgedText } from "../domain/figures.ts";
 import { reasonsOf } from "../domain/search.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import { codeOf, lockTimeoutCode, type Queryable, type Row, type Transaction } from "./postgres/database.ts";
@@ -148,9 +149,14 @@ const columns: Column[] = [
   { name: "overall_risk_score", type: "smallint", of: ({ document }) => document.details.overall_risk_score },
   { name: "primary_fraud_label", type: "text", of: ({ document }) => document.details.primary_fraud_label },
   { name: "recommended_action", type: "text", of: ({ document }) => document.details.recommended_action },
+  { name: "due_at", type: "timestamptz", of: ({ document }) => document.due_at ?? null },
   { name: "has_new_evidence", type: "boolean", of: ({ document }) => hasNewEvidence(document) },
   { name: "closer", type: "text", of: ({ document }) => closingOf(document)?.changed_by ?? null },
+  { name: "approver", type: "text", of: ({ document }) => closingOf(document)?.approved_by ?? null },
   { name: "disposition", type: "text", of: ({ document }) => closingOf(document)?.disposition ?? null },
+  { name: "own_disposition", type: "text", of: ({ document }) => closingOf(document)?.own_disposition ?? null },
+  { name: "closed_at", type: "timestamptz", of: ({ document }) => closingOf(document)?.changed_at ?? null },
+  { name: "judged", type: "text", of: ({ document }) => judgedText(document) },
   { name: "reasons", type: "text", of: ({ document }) => reasonsOf(document) },
 ];
 function closingOf({ status, current_state }: CaseDocument): CaseDocument["current_state"] | null {
@@ -213,4 +219,28 @@ function locked(row: LockRow): LockedCase {
   // The cast is safe: only saveCases and insertCase write this text.
   const document = JSON.parse(row.text) as CaseDocument;
   return { document, subject: row.subject, end_user_is_blocked: row.end_user_is_blocked };
+}
+
+type OverdueCase = { case_id: string; case_version: number; due_at: string };
+
+// Marks cases that have become overdue. A case that another transaction holds is left for the next turn, because it may just be
+// closed. The mark and the events of the caller are one transaction, so each due time has one event, whatever crashes.
+export async function claimOverdue(tx: Queryable, tenantId: string, limit: number): Promise<OverdueCase[]> {
+  return tx.query<Row & OverdueCase>(sql`
+    update cases as c
+    set overdue_for = due_at
+    where c.tenant_id = ${tenantId}
+      and c.case_id = any(array(
+        select case_id
+        from cases
+        where tenant_id = ${tenantId}
+          and status = 'OPEN'
+          and due_at is not null
+          and due_at <= now()
+          and overdue_for is distinct from due_at
+        order by due_at
+        limit ${limit}
+        for update skip locked
+      ))
+    returning c.case_id, c.case_version, c.due_at`);
 }

@@ -13,16 +13,25 @@ export async function listWebhooksBehind(database: Queryable): Promise<WebhookKe
     where w.is_enabled and w.position < c.last_event_id`);
 }
 
+type FanOut = {
+  types: readonly string[];
+  // The types that webhooks of a chat send.
+  chatTypes: readonly string[];
+  eventsMax: number;
+  waitingMax: number;
+  now: string;
+};
+
 // Creates deliveries for the next events that the webhook subscribes to, and advances its position. Skips a webhook that another
 // process holds. Creates none while too many deliveries are waiting; the events remain in the log.
 export async function fanOut(
   tx: Queryable,
   { tenant_id, webhook_id }: WebhookKey,
-  { types, eventsMax, waitingMax, now }: { types: readonly string[]; eventsMax: number; waitingMax: number; now: string },
+  { types, chatTypes, eventsMax, waitingMax, now }: FanOut,
 ): Promise<void> {
   await tx.query(sql`
     with held as (
-      select position, types
+      select position, types, format
       from webhooks
       where tenant_id = ${tenant_id} and webhook_id = ${webhook_id}
         and (
@@ -47,15 +56,17 @@ export async function fanOut(
     insert into webhook_deliveries (tenant_id, webhook_id, event_id, resource, state, attempts, next_at, created_at)
     select ${tenant_id}::uuid, ${webhook_id}::uuid, next.event_id, next.resource, 'WAITING', 0, ${now}::timestamptz, ${now}::timestamptz
     from next, held
-    where next.type = any(${types}::text[]) and (cardinality(held.types) = 0 or next.type = any(held.types))`);
+    where next.type = any(${types}::text[])
+      and (held.format = 'standard' or next.type = any(${chatTypes}::text[]))
+      and (cardinality(held.types) = 0 or next.type = any(held.types))`);
 }
 
-// Webhooks with a delivery that is due.
+// Webhooks of the standard format with a delivery that is due.
 export async function listWebhooksDue(database: Queryable, now: string): Promise<WebhookKey[]> {
   return database.query<WebhookKey & Row>(sql`
     select w.tenant_id, w.webhook_id
     from webhooks as w
-    where w.is_enabled
+    where w.is_enabled and w.format = 'standard'
       and exists (
         select
         from webhook_deliveries as d

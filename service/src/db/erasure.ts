@@ -1,21 +1,25 @@
 import type { CaseDocument } from "../domain/case.ts";
 import { beginningOf, broadPattern, caseWithoutId, databasePattern, isTelling, type Erased } from "../domain/erasure.ts";
 import { deleteActivitiesOfAccount, type DeletedActivity } from "./activities.ts";
+import { eraseAccountFromApprovals } from "./approvals.ts";
 import { deleteAssessmentsOf } from "./assessments.ts";
 import { deleteLabelsOf } from "./labels.ts";
 import { eraseAccountFromMembers } from "./case-members.ts";
 import { deleteTraitsOf } from "./case-traits.ts";
 import { lockCasesById, type LockedCase } from "./cases.ts";
 import { linkKinds } from "./links.ts";
+import { eraseAccountFromLists } from "./list-erasure.ts";
 import type { Queryable } from "./postgres/database.ts";
 import { eraseAccountFromOutcomes } from "./outcomes.ts";
 import { eraseAccountFromNotes } from "./notes.ts";
+import { deleteNoticesOf } from "./notices.ts";
+import { eraseAccountFromMails } from "./notification-mails.ts";
 import { eraseAccountFromRules } from "./rule-report.ts";
 import { deleteChecksOf } from "./random-checks.ts";
 import { deleteSnoozesOfAccount } from "./snoozes.ts";
 import { sql } from "./postgres/sql.ts";
 import { entityKey } from "./states.ts";
-import { eraseAccountFromLists } from "./value-lists.ts";
+import { eraseAccountFromViews } from "./views.ts";
 
 const casesMax = 5_000;
 
@@ -108,12 +112,16 @@ export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased
   await eraseAccountFromMembers(tx, tenantId, erased);
   const own = await findOwnCases(tx, tenantId, erased);
   await eraseAccountFromNotes(tx, tenantId, { ...erased, caseIds: own });
+  await deleteNoticesOf(tx, tenantId, own);
+  await eraseAccountFromApprovals(tx, tenantId, { ...erased, caseIds: own });
   await deleteTraitsOf(tx, tenantId, own);
   await deleteChecksOf(tx, tenantId, own);
   await deleteSnoozesOfAccount(tx, tenantId, erased);
   await eraseAccountFromRules(tx, tenantId, erased);
   await eraseAccountFromOutcomes(tx, tenantId, erased);
-  await eraseAccountFromLists(tx, tenantId, { ...erased, pattern: databasePattern(erased.id, { isJson: false }) });
+  await eraseAccountFromViews(tx, tenantId, erased);
+  await eraseAccountFromMails(tx, tenantId, erased);
+  await eraseAccountFromLists(tx, tenantId, erased);
   await eraseFromTexts(tx, tenantId, erased);
 }
 

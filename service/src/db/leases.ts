@@ -60,10 +60,27 @@ export async function deleteClaim(
   return rows[0]?.was_held === true;
 }
 
-// Nobody works on a closed case. The events of the closes say so.
-export async function deleteClaims(tx: Queryable, tenantId: string, caseIds: string[]): Promise<void> {
+// Nobody works on a closed case, and its handover has ended. The events of the closes say so. One statement for both, because
+// every close runs it.
+export async function endWork(tx: Queryable, tenantId: string, caseIds: string[]): Promise<void> {
   if (caseIds.length === 0) return;
   await tx.query(sql`
+    with ended as (
+      update case_handovers
+      set is_ended = true
+      where tenant_id = ${tenantId} and case_id = any(${caseIds}::uuid[]) and not is_ended
+    )
     delete from case_leases
     where tenant_id = ${tenantId} and case_id = any(${caseIds}::uuid[])`);
+}
+
+// Ends the claim of anybody but the recipient.
+export async function deleteOtherClaims(
+  tx: Queryable,
+  tenantId: string,
+  { case_id, holder }: { case_id: string; holder?: string | undefined },
+): Promise<void> {
+  await tx.query(sql`
+    delete from case_leases
+    where tenant_id = ${tenantId} and case_id = ${case_id} and claimed_by is distinct from ${holder ?? null}`);
 }

@@ -1,9 +1,11 @@
 import type { Account } from "../domain/account.ts";
 import { CaseListItem } from "../domain/case.ts";
 import { accountColumns, toAccount, type AccountRow } from "./accounts.ts";
-import { boundsOf, planOf, scoresOf, slicesOf, type CasePage } from "./case-filters.ts";
+import { countConditions, type CaseList } from "./case-count-conditions.ts";
+import type { CasePage, CaseSort } from "./case-filters.ts";
+import { boundsOf, planOf, scoresOf, slicesOf } from "./case-plans.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
-import { statement } from "./postgres/sql.ts";
+import { statement, unprepared } from "./postgres/sql.ts";
 
 // Keyset pages whose cost does not grow with the table, for any filter. Filters with few values (status, block flag, label,
 // score) become one branch per combination. Each branch is a slice of an index that is already in order, and PostgreSQL merges
@@ -37,18 +39,24 @@ function limitOf({ limit }: { limit: number }): string {
 // One more than the page shows, to know whether there is a next page.
 const pageSizes = [26, 51, 101, 201, 501, 1_001];
 
+// Lists in other orders are sorted by id alone, which contains the time of creation.
+const timeColumns = new Map<CaseSort, string>([
+  ["-updated_at", "touched_at"],
+  ["due_at", "due_at"],
+]);
+
 async function listOrdered(database: Queryable, tenantId: string, page: CasePage): Promise<CaseListItem[]> {
   const plan = planOf(page);
   if (plan.facets.length === 0) return [];
   const values: unknown[] = [tenantId];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const limit = limitOf(page);
-  const isByChange = page.sort === "-updated_at";
-  const direction = page.sort === "created_at" ? "asc" : "desc";
+  const direction = page.sort.startsWith("-") ? "desc" : "asc";
   // The unfiltered list walks the primary key. A filtered list orders by sorted_id, a copy of the id, so that the planner cannot
   // walk the whole tenant along the primary key in search of matches.
-  const id = plan.isWhole ? "case_id" : "sorted_id";
-  const order = isByChange ? `touched_at ${direction}, ${id} ${direction}` : `${id} ${direction}`;
+  const time = timeColumns.get(page.sort);
+  const id = plan.isWhole && time === undefined ? "case_id" : "sorted_id";
+  const order = [...(time === undefined ? [] : [time]), id].map((column) => `${column} ${direction}`).join(", ");
   const bounds = ["tenant_id = $1", ...boundsOf(plan, page, { id, bind }), ...positionCondition(page, id, bind)];
   const branches = slicesOf(plan, page, { id, bind }).map(
     (conditions) => `(select ${caseColumns}, touched_at, sorted_id
@@ -60,7 +68,32 @@ async function listOrdered(database: Queryable, tenantId: string, page: CasePage
   const text = `select ${caseColumns} from (${branches.join(" union all ")}) as slices order by ${order} ${limit}`;
   const isPrepared = !plan.isCrossing && isCommon("cases", text);
   const asked = isPrepared ? statement(text, values) : { name: "", text, values };
-  return (await database.query<CaseListItem & Row>(asked)).slice(0, page.limit);
+  return (await database.query<CaseRow>(asked)).slice(0, page.limit).map(toItem);
+}
+
+type CaseRow = Row & Omit<CaseListItem, "due_at"> & { due_at: string | null };
+
+function toItem(row: CaseRow): CaseListItem {
+  const { due_at, ...item } = row;
+  return due_at === null ? item : { ...item, due_at };
+}
+
+// For a transaction that only counts. The planner would read the table from its start if it thinks that most cases match, but the
+// table holds the cases of other tenants too.
+export async function preferIndexes(tx: Queryable): Promise<void> {
+  await tx.query(unprepared("set local enable_seqscan = off"));
+}
+
+// Counts the cases that match, up to a maximum. Filters that no index serves may have to read many rows for it, so the caller limits
+// the time.
+export async function countCases(tx: Queryable, tenantId: string, list: CaseList, most: number): Promise<number> {
+  const values: unknown[] = [tenantId];
+  const conditions = countConditions(list, (value) => `$${values.push(value)}`);
+  if (conditions === null) return 0;
+  const text = `select count(*) as cases
+    from (select from cases where ${["tenant_id = $1", ...conditions].join(" and ")} limit ${most}) as found`;
+  const [row] = await tx.query<{ cases: number }>(unprepared(text, values));
+  return row?.cases ?? 0;
 }
 
 const preparedMax = 64;
@@ -78,6 +111,7 @@ function positionCondition({ sort, after }: CasePage, id: string, bind: (value: 
   if (after === null) return [];
   if (sort === "-updated_at")
     return [`(touched_at, ${id}) < (${bind(after.touched_at)}::timestamptz, ${bind(after.case_id)}::uuid)`];
+  if (sort === "due_at") return [`(due_at, ${id}) > (${bind(after.due_at)}::timestamptz, ${bind(after.case_id)}::uuid)`];
   return [`${id} ${sort === "created_at" ? ">" : "<"} ${bind(after.case_id)}::uuid`];
 }
 

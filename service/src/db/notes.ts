@@ -8,9 +8,9 @@ import { sql } from "./postgres/sql.ts";
 
 export async function insertNote(tx: Queryable, tenantId: string, note: Note): Promise<void> {
   await tx.query(sql`
-    insert into case_notes (tenant_id, case_id, note_id, text, mentions, created_at, created_by, case_version)
+    insert into case_notes (tenant_id, case_id, note_id, text, mentions, created_at, created_by, case_version, handed_to)
     values (${tenantId}, ${note.case_id}, ${note.note_id}, ${note.text}, ${note.mentions}::uuid[], ${note.created_at},
-      ${note.created_by}, ${note.case_version})`);
+      ${note.created_by}, ${note.case_version}, ${note.handed_to ?? null})`);
 }
 
 export async function countNotes(database: Queryable, tenantId: string, caseId: string): Promise<number> {
@@ -27,14 +27,15 @@ export async function listNotes(
   tenantId: string,
   page: { case_id: string; before: string | null; limit: number },
 ): Promise<Note[]> {
-  return database.query<Row & Note>(sql`
-    select note_id, case_id, text, mentions, created_at, created_by, case_version
+  const rows = await database.query<Row & Omit<Note, "handed_to"> & { handed_to: string | null }>(sql`
+    select note_id, case_id, text, mentions, created_at, created_by, case_version, handed_to
     from case_notes
     where tenant_id = ${tenantId}
       and case_id = ${page.case_id}
       and (${page.before}::uuid is null or note_id < ${page.before}::uuid)
     order by note_id desc
     limit ${page.limit}`);
+  return rows.map(({ handed_to, ...note }) => ({ ...note, ...(handed_to !== null && { handed_to }) }));
 }
 
 type NoteText = { note_id: string; text: string };

@@ -3,6 +3,7 @@ import { databasePattern, type Erased } from "../domain/erasure.ts";
 import { noOutcomes, type Outcomes } from "../domain/rule.ts";
 import { deleteMemberCloses } from "./case-members.ts";
 import type { LockedCase } from "./cases.ts";
+import { insertOverturned } from "./figures.ts";
 import { takeBackLabels } from "./label-work.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
@@ -42,13 +43,15 @@ export async function saveOutcomes(tx: Queryable, tenantId: string, changed: Loc
     const { disposition, changed_at: decided_at, changed_by: decided_by } = state;
     return [{ case_id, case_version, subject, website_account_id, disposition, decided_at, decided_by }];
   });
-  const opened = changed.flatMap(({ document }) => (document.status === "OPEN" ? [document.case_id] : []));
+  const reopened = changed.filter(({ document }) => document.status === "OPEN");
+  const opened = reopened.map(({ document }) => document.case_id);
   // In this order: an engine may be making labels of an outcome that is deleted here.
   await Promise.all([
     insertOutcomes(tx, tenantId, outcomes),
     deleteOutcomes(tx, tenantId, opened),
     takeBackLabels(tx, tenantId, opened),
     deleteMemberCloses(tx, tenantId, opened),
+    insertOverturned(tx, tenantId, reopened),
   ]);
 }
 

@@ -44,10 +44,16 @@ export type ViewCounts = {
   blocked_accounts: number;
   no_account: number;
   claimed_by_me: number;
+  handed_to_me: number;
+  overdue: number;
 };
 
 // Each count reads one slice of an index.
-export async function countViews(database: Queryable, tenantId: string, me: string): Promise<ViewCounts> {
+export async function countViews(
+  database: Queryable,
+  tenantId: string,
+  { me, recipients }: { me: string; recipients: string[] },
+): Promise<ViewCounts> {
   const { end, blockedFrom } = openFacets;
   const [row] = await database.query<Row & ViewCounts>(sql`
     select
@@ -60,8 +66,14 @@ export async function countViews(database: Queryable, tenantId: string, me: stri
         from case_leases as l
         join cases as c on c.tenant_id = ${tenantId} and c.case_id = l.case_id
         where l.tenant_id = ${tenantId} and l.claimed_by = ${me} and l.expires_at > now() and c.status = 'OPEN'
-      ) as claimed_by_me`);
-  return row ?? { open: 0, new_evidence: 0, blocked_accounts: 0, no_account: 0, claimed_by_me: 0 };
+      ) as claimed_by_me,
+      (
+        select count(*)
+        from case_handovers
+        where tenant_id = ${tenantId} and handed_to = any(${recipients}::text[]) and not is_ended
+      ) as handed_to_me,
+      (select count(*) from cases where tenant_id = ${tenantId} and status = 'OPEN' and due_at <= now()) as overdue`);
+  return row ?? { open: 0, new_evidence: 0, blocked_accounts: 0, no_account: 0, claimed_by_me: 0, handed_to_me: 0, overdue: 0 };
 }
 
 export type DigestRow = {
@@ -77,6 +89,9 @@ export type DigestRow = {
   claimed_by: string | null;
   claimed_at: string | null;
   expires_at: string | null;
+  handed_to: string | null;
+  handed_by: string | null;
+  handed_at: string | null;
 };
 
 // Only the details are cut out of the document, because it may hold hundreds of occurrences. They are the text between the two
@@ -87,10 +102,12 @@ export async function findDigests(database: Queryable, tenantId: string, ids: st
       split_part(split_part(c.document, ',"details":', 2), ',"fraud_occurrences":', 1) as details,
       case when c.status = 'CLOSED' then split_part(split_part(c.document, ',"current_state":', 2), ',"state_history":', 1) end as closing,
       c.has_new_evidence, a.is_blocked, a.is_quarantined, a.is_fraudulent, l.claimed_by, l.claimed_at, l.expires_at,
+      h.handed_to, h.handed_by, h.handed_at,
       (select count(*) from case_notes where tenant_id = ${tenantId} and case_id = c.case_id) as notes
     from cases as c
     left join accounts as a on a.tenant_id = ${tenantId} and a.website_account_id = c.website_account_id
     left join case_leases as l on l.tenant_id = ${tenantId} and l.case_id = c.case_id and l.expires_at > now()
+    left join case_handovers as h on h.tenant_id = ${tenantId} and h.case_id = c.case_id and not h.is_ended
     where c.tenant_id = ${tenantId} and c.case_id = any(${ids}::uuid[])`);
 }
 

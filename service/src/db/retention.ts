@@ -1,4 +1,6 @@
 import { keptDays } from "../domain/metric.ts";
+import { noticeDays } from "../domain/notice.ts";
+import { mailDays } from "../domain/notification.ts";
 import { daysKept as quarantineDays } from "../domain/quarantine.ts";
 import { advisoryLocks } from "./postgres/advisory-locks.ts";
 import type { Database, Queryable, Row } from "./postgres/database.ts";
@@ -71,6 +73,10 @@ export const sweeps: readonly Sweep[] = [
   { table: "case_members", column: "seen_at", keptDays: "retention" },
   { table: "snoozes", column: "until", keptDays: "retention" },
   { table: "case_leases", column: "expires_at", keptDays: 1 },
+  { table: "notification_mails", column: "created_at", only: "state <> 'WAITING'", keptDays: mailDays },
+  { table: "approvals", column: "expires_at", keptDays: "retention" },
+  { table: "approval_cases", column: "expires_at", keptDays: "retention" },
+  { table: "notices", column: "created_at", keptDays: noticeDays },
   // Decisions are remembered for 30 days, and a case may stay open for as long again.
   { table: "case_traits", column: "seen_at", keptDays: 90 },
   // Expired entries are shown for a while. Without an expiry, an entry stays.

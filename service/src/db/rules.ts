@@ -1,3 +1,4 @@
+import type { DueTimes } from "../domain/due.ts";
 import { defaultThresholds, type Rule, type RuleDefinition, type RuleVersion, type Thresholds } from "../domain/rule.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
@@ -84,6 +85,9 @@ export type Detection = {
   models_revision: number;
   lists_revision: number;
   policy_version: number;
+  // Null if the tenant has none.
+  due_times: Omit<DueTimes, "due_times_version"> | null;
+  due_times_version: number;
   // No snooze is active after this time.
   snoozed_until: string | null;
 };
@@ -99,7 +103,7 @@ type SettingsRow = Row & Settings;
 // current.
 export async function findDetection(database: Queryable, tenantId: string): Promise<Detection> {
   const [row] = await database.query<Row & Detection>(sql`
-    select revision, thresholds, models_revision, lists_revision, policy_version, snoozed_until
+    select revision, thresholds, models_revision, lists_revision, policy_version, due_times, due_times_version, snoozed_until
     from detection_settings
     where tenant_id = ${tenantId}`);
   const none = {
@@ -108,6 +112,8 @@ export async function findDetection(database: Queryable, tenantId: string): Prom
     models_revision: 0,
     lists_revision: 0,
     policy_version: 1,
+    due_times: null,
+    due_times_version: 1,
     snoozed_until: null,
   };
   return row ?? none;

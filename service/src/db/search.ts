@@ -1,18 +1,17 @@
 import { sharersMax } from "../domain/link.ts";
 import { accountsNamedMax, type CaseHit, type OrderHit, type SharedHit, type TextRange } from "../domain/search.ts";
-import { codeOf, statementTimeoutCode, type Queryable, type Row } from "./postgres/database.ts";
-import { plainArray, sql, unprepared } from "./postgres/sql.ts";
+import type { Queryable, Row } from "./postgres/database.ts";
+import { withinMs } from "./postgres/time-limit.ts";
+import { plainArray, sql } from "./postgres/sql.ts";
 
 // Everything here reads at most a few hundred rows, whatever is searched for and however much is stored, except the functions whose
 // name ends with Parts or Words. An index of parts collects all its matches before it returns the first, so those get a time limit.
 
 // A part of the text of every second id is found among these.
 const sampleAccounts = 1_000;
-const sampleReasons = 300;
 const partsLimitMs = 150;
 
 export type NamedAccount = { website_account_id: string; value: string };
-export type ReasonedCase = { case_id: string; reasons: string };
 
 export async function listAccountsFrom(
   database: Queryable,
@@ -110,47 +109,9 @@ export async function listEmailParts(tx: Queryable, tenantId: string, pattern: s
     from search_email_parts(${tenantId}, ${pattern}, ${limit})`);
 }
 
-// The last word may be the beginning of a longer one, because somebody is still typing it.
-// Null if the text has no words.
-const phrase = `(nullif(phraseto_tsquery('simple', $2)::text, '') || ':*')::tsquery`;
-
-export async function listSampledReasons(
-  database: Queryable,
-  tenantId: string,
-  words: string,
-  limit: number,
-): Promise<ReasonedCase[]> {
-  const text = `
-    select case_id, reasons
-    from (
-      select case_id, reasons, sorted_id
-      from cases
-      where tenant_id = $1 and reasons is not null
-      order by sorted_id desc
-      limit ${sampleReasons}
-    ) as sample
-    where to_tsvector('simple', reasons) @@ ${phrase}
-    order by sorted_id desc
-    limit $3`;
-  return database.query<ReasonedCase>(unprepared(text, [tenantId, words, limit]));
-}
-
-export async function listReasonWords(tx: Queryable, tenantId: string, words: string, limit: number): Promise<ReasonedCase[]> {
-  const text = `select case_id, reasons from search_reasons($1, ${phrase}, $3)`;
-  return tx.query<ReasonedCase>(unprepared(text, [tenantId, words, limit]));
-}
-
-// Returns null if the search takes too long. The transaction continues. The rollback also ends the time limit, which would otherwise
-// apply to all later statements.
-export async function withinTime<T>(tx: Queryable, search: () => Promise<T>): Promise<T | null> {
-  await tx.query(unprepared("savepoint searching"));
-  await tx.query(unprepared(`set local statement_timeout = ${partsLimitMs}`));
-  const found = await search().catch((error: unknown) => {
-    if (codeOf(error) !== statementTimeoutCode) throw error;
-    return null;
-  });
-  await tx.query(unprepared("rollback to savepoint searching"));
-  return found;
+// Returns null if the search takes too long.
+export function withinTime<T>(tx: Queryable, search: () => Promise<T>): Promise<T | null> {
+  return withinMs(tx, partsLimitMs, search);
 }
 
 export async function listCaseIds(

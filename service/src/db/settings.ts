@@ -1,8 +1,16 @@
+import { randomBytes } from "node:crypto";
 import type { Queryable } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
-// Creates the secret on the first call. From then on, every process gets the same one.
-export async function findOrMakeSecret(tx: Queryable, name: "cursors" | "devices", fresh: Buffer): Promise<Buffer> {
+// Creates the keys on the first call. From then on, every process gets the same ones.
+export async function findOrMakeKeys(tx: Queryable): Promise<{ cursors: Buffer; devices: Buffer }> {
+  return {
+    cursors: await findOrMakeSecret(tx, "cursors", randomBytes(32)),
+    devices: await findOrMakeSecret(tx, "devices", randomBytes(32)),
+  };
+}
+
+async function findOrMakeSecret(tx: Queryable, name: "cursors" | "devices", fresh: Buffer): Promise<Buffer> {
   const [row] = await tx.query<{ value: Buffer }>(sql`
     insert into service_settings (name, value)
     values (${name}, ${fresh})

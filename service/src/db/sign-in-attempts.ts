@@ -29,11 +29,28 @@ export async function claimAttempt(tx: Queryable, attempt: Attempt): Promise<str
   return row?.until ?? now;
 }
 
-// Takes one attempt back.
+// Takes one attempt back. A subject without attempts needs no row.
 export async function releaseAttempt(tx: Queryable, released: { subject_hash: Buffer; at: string }): Promise<void> {
   await tx.query(sql`
     update sign_in_attempts
     set attempted_at = attempted_at[:array_position(attempted_at, ${released.at}::timestamptz(3)) - 1]
       || attempted_at[array_position(attempted_at, ${released.at}::timestamptz(3)) + 1:]
     where subject_hash = ${released.subject_hash} and ${released.at}::timestamptz(3) = any(attempted_at)`);
+  await tx.query(sql`
+    delete from sign_in_attempts
+    where subject_hash = ${released.subject_hash} and attempted_at = '{}'`);
+}
+
+// Deletes a few subjects whose last attempt has left the window. Skips locked rows, so attempts never wait for each other here.
+export async function deleteOldAttempts(tx: Queryable, { since, limit }: { since: string; limit: number }): Promise<void> {
+  await tx.query(sql`
+    delete from sign_in_attempts
+    where subject_hash = any(array(
+      select subject_hash
+      from sign_in_attempts
+      where last_at <= ${since}::timestamptz
+      order by last_at
+      limit ${limit}
+      for update skip locked
+    ))`);
 }

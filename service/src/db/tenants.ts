@@ -38,7 +38,7 @@ export async function insertTenant(tx: Queryable, tenant: NewTenant): Promise<bo
 
 export async function findTenant(database: Queryable, slug: string): Promise<TenantRow | undefined> {
   const [row] = await database.query<TenantRow>(sql`
-    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, time_zone, created_at
+    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, time_zone, requires_second_factor, notification_details, created_at
     from tenants
     where slug = ${slug}`);
   return row;
@@ -48,7 +48,7 @@ const tenantsListedMax = 1_000;
 
 export async function listTenants(database: Queryable): Promise<TenantRow[]> {
   return database.query<TenantRow>(sql`
-    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, time_zone, created_at
+    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, time_zone, requires_second_factor, notification_details, created_at
     from tenants
     order by slug
     limit ${tenantsListedMax}`);
@@ -81,7 +81,7 @@ export async function findTenantsByKeys(database: Queryable, keys: string[], now
 // Does not block foreign-key checks on the tenant, because every write makes one.
 export async function lockTenant(tx: Queryable, slug: string): Promise<TenantRow | undefined> {
   const [row] = await tx.query<TenantRow>(sql`
-    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, time_zone, created_at
+    select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, time_zone, requires_second_factor, notification_details, created_at
     from tenants
     where slug = ${slug}
     for no key update`);
@@ -96,8 +96,19 @@ export async function saveTenant(tx: Queryable, tenant: TenantRow): Promise<void
       url_parameters = ${tenant.url_parameters},
       retention_days = ${tenant.retention_days},
       identity_verification = ${tenant.identity_verification},
-      time_zone = ${tenant.time_zone}
+      time_zone = ${tenant.time_zone},
+      requires_second_factor = ${tenant.requires_second_factor},
+      notification_details = ${tenant.notification_details}
     where tenant_id = ${tenant.tenant_id}`);
+}
+
+// Whether people who sign in with a password need a second factor.
+export async function requiresSecondFactor(database: Queryable, tenantId: string): Promise<boolean> {
+  const [row] = await database.query<{ requires_second_factor: boolean }>(sql`
+    select requires_second_factor
+    from tenants
+    where tenant_id = ${tenantId}`);
+  return row?.requires_second_factor === true;
 }
 
 // Returns false if any tenant already uses the client id.

@@ -24,6 +24,20 @@ export async function deleteUnusedLinks(tx: Queryable, tenantId: string, userId:
     where tenant_id = ${tenantId} and user_id is not distinct from ${userId}::uuid and used_at is null`);
 }
 
+export async function deleteUnusedLinksOfUsers(tx: Queryable, tenantId: string, userIds: readonly string[]): Promise<void> {
+  await tx.query(sql`
+    delete from user_links
+    where tenant_id = ${tenantId} and user_id = any(${[...userIds]}::uuid[]) and used_at is null`);
+}
+
+export async function deleteUnusedLinksOfRole(tx: Queryable, tenantId: string, role: string): Promise<void> {
+  await tx.query(sql`
+    delete from user_links as l
+    using users as u
+    where l.tenant_id = ${tenantId} and l.used_at is null
+      and u.tenant_id = ${tenantId} and u.user_id = l.user_id and u.role = ${role}`);
+}
+
 export type Link = {
   tenant_id: string;
   slug: string;

@@ -1,4 +1,3 @@
-import type { Role } from "../domain/role.ts";
 import type { Person, User } from "../domain/user.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
@@ -7,10 +6,12 @@ type UserRow = Row & {
   user_id: string;
   email: string;
   name: string;
-  role: Role;
+  role: string;
   is_disabled: boolean;
   has_password: boolean;
   has_external_sign_in: boolean;
+  has_second_factor: boolean;
+  is_provisioned: boolean;
   created_at: string;
   last_sign_in_at: string | null;
 };
@@ -23,7 +24,7 @@ function toUser({ last_sign_in_at, ...row }: UserRow): User {
 export async function listUsers(database: Queryable, tenantId: string): Promise<User[]> {
   const rows = await database.query<UserRow>(sql`
     select user_id, email, name, role, is_disabled, password_hash is not null as has_password,
-      external_subject is not null as has_external_sign_in, created_at, last_sign_in_at
+      external_subject is not null as has_external_sign_in, has_second_factor, is_provisioned, created_at, last_sign_in_at
     from users
     where tenant_id = ${tenantId}
     order by email`);
@@ -41,7 +42,7 @@ export async function countUsers(database: Queryable, tenantId: string): Promise
 export async function findUser(database: Queryable, tenantId: string, userId: string): Promise<User | undefined> {
   const [row] = await database.query<UserRow>(sql`
     select user_id, email, name, role, is_disabled, password_hash is not null as has_password,
-      external_subject is not null as has_external_sign_in, created_at, last_sign_in_at
+      external_subject is not null as has_external_sign_in, has_second_factor, is_provisioned, created_at, last_sign_in_at
     from users
     where tenant_id = ${tenantId} and user_id = ${userId}`);
   return row && toUser(row);
@@ -58,10 +59,20 @@ export async function findUserIdsByEmail(database: Queryable, tenantId: string, 
   return rows.map((row) => row.user_id);
 }
 
+// Users with this role who are not disabled.
+export async function findUserIdsByRole(database: Queryable, tenantId: string, role: string): Promise<string[]> {
+  const rows = await database.query<{ user_id: string }>(sql`
+    select user_id
+    from users
+    where tenant_id = ${tenantId} and role = ${role} and not is_disabled
+    order by user_id`);
+  return rows.map((row) => row.user_id);
+}
+
 export async function lockUser(tx: Queryable, tenantId: string, userId: string): Promise<User | undefined> {
   const [row] = await tx.query<UserRow>(sql`
     select user_id, email, name, role, is_disabled, password_hash is not null as has_password,
-      external_subject is not null as has_external_sign_in, created_at, last_sign_in_at
+      external_subject is not null as has_external_sign_in, has_second_factor, is_provisioned, created_at, last_sign_in_at
     from users
     where tenant_id = ${tenantId} and user_id = ${userId}
     for no key update`);
@@ -111,6 +122,21 @@ export async function saveUser(tx: Queryable, tenantId: string, user: User): Pro
     where tenant_id = ${tenantId} and user_id = ${user.user_id}`);
 }
 
+export async function saveRoles(
+  tx: Queryable,
+  tenantId: string,
+  saved: readonly { user_id: string; role: string }[],
+): Promise<void> {
+  await tx.query(sql`
+    update users as u
+    set role = saved.role
+    from unnest(
+      ${saved.map(({ user_id }) => user_id)}::uuid[],
+      ${saved.map(({ role }) => role)}::text[]
+    ) as saved (user_id, role)
+    where u.tenant_id = ${tenantId} and u.user_id = saved.user_id`);
+}
+
 export async function savePassword(
   tx: Queryable,
   tenantId: string,
@@ -129,7 +155,19 @@ export async function saveSignIn(tx: Queryable, tenantId: string, saved: { user_
     where tenant_id = ${tenantId} and user_id = ${saved.user_id}`);
 }
 
-export type Candidate = Person & { is_disabled: boolean; password_hash: string | null };
+// Keeps the newest addresses. `seal` is a keyed hash.
+export async function saveUsualAddress(
+  tx: Queryable,
+  tenantId: string,
+  saved: { user_id: string; seal: Buffer; keptMax: number },
+): Promise<void> {
+  await tx.query(sql`
+    update users
+    set usual_addresses = (array[${saved.seal}::bytea] || array_remove(usual_addresses, ${saved.seal}::bytea))[:${saved.keptMax}::int]
+    where tenant_id = ${tenantId} and user_id = ${saved.user_id} and usual_addresses[1] is distinct from ${saved.seal}::bytea`);
+}
+
+export type Candidate = Person & { is_disabled: boolean; password_hash: string | null; usual_addresses: Buffer[] };
 
 // Searches all tenants, because a person who signs in may not know the tenant's name. No other statement about users does.
 export async function findUsersByEmail(
@@ -137,7 +175,7 @@ export async function findUsersByEmail(
   { email, slug, limit }: { email: string; slug: string | null; limit: number },
 ): Promise<Candidate[]> {
   return database.query<Candidate & Row>(sql`
-    select u.tenant_id, t.slug, u.user_id, u.email, u.name, u.role, u.is_disabled, u.password_hash
+    select u.tenant_id, t.slug, u.user_id, u.email, u.name, u.role, u.is_disabled, u.password_hash, u.usual_addresses
     from users as u
     join tenants as t using (tenant_id)
     where u.email = ${email} and (${slug}::text is null or t.slug = ${slug})
@@ -153,18 +191,18 @@ export async function findPasswordHash(database: Queryable, tenantId: string, us
   return row?.password_hash ?? null;
 }
 
-// Returns false if the user is disabled, or if the password has changed since it was checked.
+// Returns undefined if the user is disabled, or if the password has changed since it was checked.
 export async function lockCheckedUser(
   tx: Queryable,
   tenantId: string,
   checked: { user_id: string; password_hash: string | null },
-): Promise<boolean> {
-  const rows = await tx.query(sql`
-    select user_id
+): Promise<{ has_second_factor: boolean } | undefined> {
+  const [row] = await tx.query<{ has_second_factor: boolean }>(sql`
+    select has_second_factor
     from users
     where tenant_id = ${tenantId} and user_id = ${checked.user_id} and password_hash = ${checked.password_hash} and not is_disabled
     for no key update`);
-  return rows.length === 1;
+  return row;
 }
 
 export type External = Person & { is_disabled: boolean; external_subject: string | null };

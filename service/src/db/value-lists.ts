@@ -61,7 +61,7 @@ export async function deleteList(tx: Queryable, tenantId: string, name: string):
 }
 
 // Makes every process read all of the tenant's lists again.
-async function readAgain(tx: Queryable, tenantId: string, name: string): Promise<void> {
+export async function readAgain(tx: Queryable, tenantId: string, name: string): Promise<void> {
   await insertRemovals(tx, tenantId, [{ list_name: name, key: "" }]);
 }
 
@@ -191,30 +191,4 @@ export async function listEntries(database: Queryable, tenantId: string, page: E
       and starts_with(key, ${page.prefix})
     order by key
     limit ${page.limit}`);
-}
-
-// Deletes the entries that are the erased account's id, in whatever list, and takes the id out of reasons. The removal is not
-// recorded by its key, because that is the id.
-export async function eraseAccountFromLists(
-  tx: Queryable,
-  tenantId: string,
-  { id, pattern, pseudonym }: { id: string; pattern: string; pseudonym: string },
-): Promise<void> {
-  const keys = [id, id.toLowerCase()];
-  const removed = await tx.query<{ list_name: string }>(sql`
-    delete from list_entries
-    where tenant_id = ${tenantId}
-      and list_name = any(array(select name from lists where tenant_id = ${tenantId}))
-      and key = any(${keys}::text[])
-    returning list_name`);
-  const earlier = await tx.query<{ list_name: string }>(sql`
-    delete from list_removals
-    where tenant_id = ${tenantId} and key = any(${keys}::text[])
-    returning list_name`);
-  const [first] = [...removed, ...earlier];
-  if (first) await readAgain(tx, tenantId, first.list_name);
-  await tx.query(sql`
-    update list_entries
-    set reason = regexp_replace(reason, ${pattern}, ${pseudonym}, 'g')
-    where tenant_id = ${tenantId} and reason ~ ${pattern}`);
 }

@@ -1,6 +1,8 @@
 import { countGivenUp } from "./deliveries.ts";
+import { countOverdue } from "./due-times.ts";
 import type { Queryable } from "./postgres/database.ts";
 import { countDriftedModels } from "./drift.ts";
+import { countMailsByState } from "./notification-mails.ts";
 import { countLimitedRules } from "./rule-limits.ts";
 import { sql } from "./postgres/sql.ts";
 
@@ -17,17 +19,29 @@ export type Waiting = Backlog & {
   disabledWebhooks: number;
   limitedRules: number;
   driftedModels: number;
+  overdueCases: number;
+  mails: { waiting: number; dead: number };
 };
 
 export async function readWaiting(database: Queryable): Promise<Waiting> {
-  const [backlog, waiting, { dead, disabled }, limitedRules, driftedModels] = await Promise.all([
+  const [backlog, waiting, { dead, disabled }, limitedRules, driftedModels, overdueCases, mails] = await Promise.all([
     findBacklog(database),
     countWaitingDeliveries(database),
     countGivenUp(database),
     countLimitedRules(database),
     countDriftedModels(database),
+    countOverdue(database),
+    countMailsByState(database),
   ]);
-  return { ...backlog, deliveries: { waiting, dead }, disabledWebhooks: disabled, limitedRules, driftedModels };
+  return {
+    ...backlog,
+    deliveries: { waiting, dead },
+    disabledWebhooks: disabled,
+    limitedRules,
+    driftedModels,
+    overdueCases,
+    mails,
+  };
 }
 
 async function findBacklog(database: Queryable): Promise<Backlog> {

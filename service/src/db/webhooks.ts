@@ -1,4 +1,4 @@
-import type { Webhook } from "../domain/webhook.ts";
+import type { Webhook, WebhookFormat } from "../domain/webhook.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
@@ -7,6 +7,9 @@ export type StoredWebhook = {
   url: string;
   types: string[];
   is_enabled: boolean;
+  format: WebhookFormat;
+  details: "none" | "ids";
+  view_id: string | null;
   disabled_reason: string | null;
   secret: string;
   previous_secret: string | null;
@@ -17,9 +20,10 @@ export type StoredWebhook = {
 
 type ListedRow = Row & Omit<StoredWebhook, "secret" | "previous_secret"> & { waiting: number; dead: number };
 
-function toWebhook({ disabled_reason: reason, previous_secret_until: until, ...row }: ListedRow): Webhook {
+function toWebhook({ disabled_reason: reason, previous_secret_until: until, view_id, ...row }: ListedRow): Webhook {
   return {
     ...row,
+    ...(view_id !== null && { view_id }),
     ...(reason !== null && { disabled_reason: reason }),
     ...(until !== null && { previous_secret_expires_at: until }),
   };
@@ -32,7 +36,7 @@ export async function listWebhooks(
   { now, only = null }: { now: string; only?: string | null },
 ): Promise<Webhook[]> {
   const rows = await database.query<ListedRow>(sql`
-    select w.webhook_id, w.url, w.types, w.is_enabled, w.disabled_reason,
+    select w.webhook_id, w.url, w.types, w.is_enabled, w.format, w.details, w.view_id, w.disabled_reason,
       case when w.previous_secret_until > ${now}::timestamptz then w.previous_secret_until end as previous_secret_until,
       w.created_at, w.updated_at, d.waiting, d.dead
     from webhooks as w
@@ -57,24 +61,27 @@ export async function countWebhooks(database: Queryable, tenantId: string): Prom
 // Includes the secrets, for signing.
 export async function findWebhook(database: Queryable, tenantId: string, webhookId: string): Promise<StoredWebhook | undefined> {
   const [row] = await database.query<StoredWebhook & Row>(sql`
-    select webhook_id, url, types, is_enabled, disabled_reason, secret, previous_secret, previous_secret_until, created_at, updated_at
+    select webhook_id, url, types, is_enabled, format, details, view_id, disabled_reason, secret, previous_secret, previous_secret_until, created_at, updated_at
     from webhooks
     where tenant_id = ${tenantId} and webhook_id = ${webhookId}::uuid`);
   return row;
 }
 
-type NewRow = { webhook_id: string; url: string; types: string[]; secret: string; now: string };
+type NewRow = Pick<StoredWebhook, "webhook_id" | "url" | "types" | "format" | "details" | "view_id" | "secret"> & { now: string };
 
 // The webhook starts after the event that records its creation, and receives every later event. That event's transaction holds
 // the tenant's counter.
 export async function insertWebhook(
   tx: Queryable,
   tenantId: string,
-  { webhook_id, url, types, secret, now }: NewRow,
+  { webhook_id, url, types, format, details, view_id, secret, now }: NewRow,
 ): Promise<void> {
   await tx.query(sql`
-    insert into webhooks (tenant_id, webhook_id, url, types, is_enabled, secret, position, created_at, updated_at)
-    select ${tenantId}, ${webhook_id}, ${url}, ${types}::text[], true, ${secret}, last_event_id, ${now}, ${now}
+    insert into webhooks (
+      tenant_id, webhook_id, url, types, is_enabled, format, details, view_id, secret, position, chat_next_at, created_at, updated_at
+    )
+    select ${tenantId}, ${webhook_id}, ${url}, ${types}::text[], true, ${format}, ${details}, ${view_id}::uuid, ${secret},
+      last_event_id, ${now}, ${now}, ${now}
     from event_counters
     where tenant_id = ${tenantId}`);
 }
@@ -83,6 +90,9 @@ type Changed = {
   url: string | null;
   types: string[] | null;
   is_enabled: boolean | null;
+  details?: "none" | "ids" | null;
+  // Undefined stays unchanged, null removes the view.
+  view_id?: string | null | undefined;
   disabled_reason?: string | null;
   now: string;
 };
@@ -95,6 +105,8 @@ export async function saveWebhook(tx: Queryable, tenantId: string, webhookId: st
     set url = coalesce(${changed.url}, url),
       types = coalesce(${changed.types}::text[], types),
       is_enabled = coalesce(${changed.is_enabled}::boolean, is_enabled),
+      details = coalesce(${changed.details ?? null}, details),
+      view_id = case when ${changed.view_id === undefined}::boolean then view_id else ${changed.view_id ?? null}::uuid end,
       disabled_reason = case when ${changed.is_enabled}::boolean is null then disabled_reason else ${changed.disabled_reason ?? null} end,
       updated_at = ${changed.now}
     where tenant_id = ${tenantId} and webhook_id = ${webhookId}::uuid

@@ -97,6 +97,12 @@ const accountFields: Field[] = [
     "Minutes since a sensitive change",
     `Since a change of password, e-mail, MFA or payee; ${never} if there was none.`,
   ),
+  text(
+    "67",
+    "account.last_sensitive_change",
+    "Last sensitive change",
+    "The type of the last change of password, e-mail, MFA or payee, for example `email_changed`; empty if there was none.",
+  ),
   number("10", "account.reports", "Fraud reports", "Reports of fraud before this event."),
   number("11", "account.confirmed_frauds", "Confirmed frauds", "Cases of the account that were closed as confirmed fraud."),
   number("12", "account.false_positives", "False positives", "Cases of the account that were closed as false positives."),

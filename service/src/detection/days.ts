@@ -78,6 +78,28 @@ export function sumOfDays(days: Days | undefined, column: Column, { at, span, is
 }
 export type Span = { at: number; span: number; isRolling?: boolean };
 
+// The usual share of `part` in `whole` over the days before the last `except` ones: the share on the median day, by `whole`. A few
+// extraordinary days do not change it.
+export function medianShare(
+  days: Days | undefined,
+  { part, whole }: { part: Column; whole: Column },
+  { at, span, except }: Omit<Span, "isRolling"> & { except: number },
+): { share: number; whole: number } {
+  if (!days || !isCounted(at)) return { share: 0, whole: 0 };
+  const first = days.day - dayOf(at);
+  const shares: { share: number; whole: number }[] = [];
+  let all = 0;
+  for (let index = first + except; index < first + span; index++) {
+    const [own, of] = [valueAt(days, part, index), valueAt(days, whole, index)];
+    if (of > 0) shares.push({ share: own / of, whole: of });
+    all += of;
+  }
+  shares.sort((one, other) => one.share - other.share);
+  let seen = 0;
+  const middle = shares.find((each) => (seen += each.whole) >= all / 2);
+  return { share: middle?.share ?? 0, whole: all };
+}
+
 export function largestOfDays(days: Days | undefined, column: Column, { at, span }: Span): number {
   if (!days || !isCounted(at)) return 0;
   const first = days.day - dayOf(at);

@@ -18,7 +18,7 @@ const isFarFromUsual = (ratio: string) => `(login.ratio >= ${ratio} || (login.hi
 
 // Raise this in a release that changes a default rule. When the release starts, each tenant gets the new definition of the rules
 // that nobody has edited, as a new version by `system`. Only new tenants get rules that are added here.
-export const defaultsVersion = 8;
+export const defaultsVersion = 9;
 
 // The rules of a new tenant. They were chosen by reasoning and tuned on simulated shops. Once a tenant edits a rule, releases no
 // longer change it.
@@ -113,7 +113,7 @@ const takeover: DefaultRule[] = [
     name: "Sensitive change from a new device in a new country",
     expression: `${isChange} && (session.began_on_new_device || account.device_is_new) && (session.began_in_new_country || account.country_is_new)`,
     sentence:
-      "A sensitive change ({event.type}) was made from a device and a country ({event.country}) that this account never logged in from.",
+      "A sensitive change was made from a device and a country ({event.country}) that this account never logged in from: {event.type}.",
     label: "Account Takeover",
     weight: 4.2,
     about: "account",
@@ -123,7 +123,7 @@ const takeover: DefaultRule[] = [
     rule_id: "change_after_unusual_login",
     name: "Sensitive change after an unusual log-in",
     expression: `${isChange} && login.ratio >= 1`,
-    sentence: "A sensitive change ({event.type}) was made after a log-in unlike the account's {login.history} earlier ones.",
+    sentence: "A sensitive change was made after a log-in unlike the account's {login.history} earlier ones: {event.type}.",
     label: "Account Takeover",
     // With a new phone, owners often change their password. So the log-in must be more unusual before the rule opens a case alone.
     weight: 1.5,
@@ -158,7 +158,7 @@ const takeover: DefaultRule[] = [
     name: "Sensitive change, then a high amount",
     expression: `${isMoney} && account.minutes_since_sensitive_change <= 120 && (account.value_ratio >= 4 || (account.values < 3 && event.value >= 1000) || (session.began_on_new_device && account.value_ratio >= 2))`,
     sentence:
-      "{event.currency} {event.value} was paid or transferred {account.minutes_since_sensitive_change} minutes after the password, the e-mail address, the second factor or a payee was changed. Earlier amounts of this account: {account.values}.",
+      "A {event.type} of {event.currency} {event.value} followed {account.minutes_since_sensitive_change} minutes after {account.last_sensitive_change}. Earlier amounts of this account: {account.values}.",
     label: "Account Takeover",
     weight: 3.2,
     about: "account",

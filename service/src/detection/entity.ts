@@ -19,7 +19,9 @@ export type AccountFacts = {
   last: LoginLocation | null;
   elsewhere: LoginLocation | null;
   values: number[];
+  // The last sensitive change: when, and the type of the activity.
   sensitive: number;
+  change?: string;
   // Unusual log-ins that are not habits yet, and habits learned from unusual log-ins of the last 90 days.
   held?: HeldLogin[];
   // The day of the last log-in that was counted among the log-ins of all accounts, in days since 1970.

@@ -116,6 +116,15 @@ test("value: a sensitive change that happened after an amount does not count for
   const change: Deed = { minute: 30, type: "email_changed", ...account };
   expect(lastOf([change, pay(30, 5)], "account.minutes_since_sensitive_change")).toBe(0);
   expect(lastOf([change, pay(29, 5)], "account.minutes_since_sensitive_change")).toBeUndefined();
+  expect(lastOf([change, pay(29, 5)], "account.last_sensitive_change")).toBeUndefined();
+});
+
+test("value: the last sensitive change is the latest one, even if an earlier one is reported after it", () => {
+  const changes: Deed[] = [
+    { minute: 30, type: "email_changed", ...account },
+    { minute: 20, type: "password_changed", ...account },
+  ];
+  expect(lastOf([...changes, pay(31, 5)], "account.last_sensitive_change")).toBe("email_changed");
 });
 
 test("rings: a busy account's pages do not displace today's failures, but displace old ones", () => {

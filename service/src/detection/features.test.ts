@@ -124,6 +124,7 @@ const stories: Record<string, Story> = {
       // The median of 10, 20, 40 and 1,000 is 30.
       "account.value_ratio": 2.5,
       "account.minutes_since_sensitive_change": 45,
+      "account.last_sensitive_change": "mfa_changed",
       "account.reports": 1,
       "account.confirmed_frauds": 2,
       "account.false_positives": 3,

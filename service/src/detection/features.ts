@@ -202,7 +202,9 @@ function readAccount(into: Values, { event }: Scene, account: NonNullable<Scene[
   into["minutes_since_other_country"] = minutesSinceOther(facts, event);
   into["values"] = facts.values.length;
   into["value_ratio"] = valueRatio(facts.values, event.value);
-  into["minutes_since_sensitive_change"] = facts.sensitive === 0 || facts.sensitive > at ? never : minutes(at - facts.sensitive);
+  const hasChange = facts.sensitive !== 0 && facts.sensitive <= at;
+  into["minutes_since_sensitive_change"] = hasChange ? minutes(at - facts.sensitive) : never;
+  into["last_sensitive_change"] = hasChange ? (facts.change ?? "") : "";
   into["reports"] = facts.reports;
   readFrauds(into, facts.days, at, [7, 14, 28]);
   if (activity.type === "login_succeeded") into["days_since_last_login"] = daysSinceLogin(facts, believedTime(event));
@@ -265,7 +267,10 @@ function readGaps(into: Values, times: number[]): void {
 function learn(facts: AccountFacts, scene: Scene): void {
   const { activity, at, value } = scene.event;
   if (activity.type === "fraud_report") facts.reports++;
-  if (isSensitive(activity.type) && !isHearsay(scene)) facts.sensitive = Math.max(facts.sensitive, at);
+  if (isSensitive(activity.type) && !isHearsay(scene) && at >= facts.sensitive) {
+    facts.sensitive = at;
+    facts.change = activity.type;
+  }
   if (isValue(activity.type) && value > 0 && !isHearsay(scene)) {
     facts.values.push(value);
     if (facts.values.length > valuesMax) facts.values.shift();

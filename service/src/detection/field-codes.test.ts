@@ -202,6 +202,7 @@ const given = `
 64 tenant.guesses_1d
 65 tenant.guesses_ratio
 66 account.device_is_missing
+67 account.last_sensitive_change
 `;
 
 const pairs = given

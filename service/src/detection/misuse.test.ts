@@ -116,6 +116,25 @@ test("misuse: owners who mistype their passwords, many failures of one source, a
   expect(oneNetwork).toMatchObject({ "tenant.guesses_1d": 13 });
 });
 
+// Ten accounts log in every day, and on the chosen days somebody guesses the passwords of 30 others.
+const guessedOn = (days: number[]): Record<string, unknown> => {
+  const world = new SmallWorld();
+  const attack = (at: number) => numbers(30).map((n) => failed(n, at * day + 100 + 10 * n));
+  for (const at of numbers(25)) {
+    numbers(10).forEach((n) => world.see(member(n, at * day + n)));
+    if (days.includes(at)) attack(at).forEach((deed) => world.see(deed));
+  }
+  numbers(10).forEach((n) => world.see(member(n, 25 * day + n)));
+  return world.seeAll(attack(25));
+};
+
+test("misuse: earlier attacks do not make the next one look usual, unless they took half of the days", () => {
+  const first = guessedOn([])["tenant.guesses_ratio"];
+  expect(first).toBeGreaterThan(40);
+  expect(guessedOn([3, 4, 5, 11, 12, 13, 14, 20, 21])["tenant.guesses_ratio"]).toBe(first);
+  expect(guessedOn(numbers(15))["tenant.guesses_ratio"]).toBeLessThan(30);
+});
+
 test("misuse: many log-ins to one account do not hide guesses", () => {
   const world = new SmallWorld();
   numbers(300).forEach((minute) => world.see(member(1, minute)));

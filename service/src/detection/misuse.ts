@@ -1,4 +1,4 @@
-import { addToDays, newDays, sumOfDays, type Days } from "./days.ts";
+import { addToDays, medianShare, newDays, sumOfDays, type Days } from "./days.ts";
 import type { Scene } from "./scene.ts";
 import { surprise } from "./shared.ts";
 import { valuesToSet, type RuleContext } from "./vector.ts";
@@ -63,13 +63,13 @@ export function observeGuesses(context: RuleContext, { event, logins }: Scene): 
 type Share = { part: "tested" | "guessed"; whole: "novel" | "n"; assumed: typeof tests };
 
 // Counts `part` in the last 24 hours, and compares it with what is usual for that many of `whole`. The last two days do not count
-// as usual.
+// as usual. The usual share is that of the median day: if it were the mean, each attack would make the next one look usual.
 function comparedWithUsual(days: Days, at: number, { part, whole, assumed }: Share): { count: number; ratio: number } {
   const today = (column: Share["part"] | Share["whole"]) => sumOfDays(days, column, { at, span: 1, isRolling: true });
-  const earlier = (column: Share["part"] | Share["whole"]) =>
-    sumOfDays(days, column, { at, span: kept }) - sumOfDays(days, column, { at, span: 2 });
   const count = Math.round(today(part));
-  const usual = shareOf({ part: earlier(part), whole: earlier(whole) }, assumed);
+  if (count === 0) return { count, ratio: 0 };
+  const earlier = medianShare(days, { part, whole }, { at, span: kept, except: 2 });
+  const usual = shareOf({ part: earlier.share * earlier.whole, whole: earlier.whole }, assumed);
   return { count, ratio: surprise(count, tolerated * today(whole) * usual) };
 }
 

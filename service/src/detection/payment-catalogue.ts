@@ -169,7 +169,7 @@ export const misuseFields: readonly Field[] = [
     "65",
     "tenant.guesses_ratio",
     "Unusually many failed log-ins of strangers",
-    "The log-likelihood ratio of this many failed log-ins of strangers: a higher share of the accounts that log in, compared with twice the usual share. 0 if there are not more than that.",
+    "The log-likelihood ratio of this many failed log-ins of strangers: a higher share of the accounts that log in, compared with twice the usual share, which is that of the median day. 0 if there are not more than that.",
   ),
   number(
     "60",
@@ -181,7 +181,7 @@ export const misuseFields: readonly Field[] = [
     "61",
     "tenant.card_tests_ratio",
     "Unusually many declined new instruments",
-    "The log-likelihood ratio of this many declined new instruments: a higher share compared with twice the usual share. 0 if there are not more than that.",
+    "The log-likelihood ratio of this many declined new instruments: a higher share compared with twice the usual share, which is that of the median day. 0 if there are not more than that.",
   ),
   number(
     "62",

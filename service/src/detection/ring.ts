@@ -25,6 +25,7 @@ export class Ring {
   #bytes: Uint8Array;
   #view: DataView;
   #isOwn = false;
+  #changes = 0;
   #length: number;
 
   private constructor(bytes: Uint8Array) {
@@ -82,6 +83,7 @@ export class Ring {
     }
     this.#length = Math.min(length + 1, ringSize);
     this.#write(entry, time, index);
+    this.#changes++;
   }
 
   #makeRoom(): void {
@@ -164,39 +166,34 @@ export class Ring {
   count(at: number, windowMs: number, kinds: number, column?: RingColumn, except = 0): number {
     const time = ringTime(at);
     const newest = this.length - 1;
-    let most = this.#countUpTo(newest, time, windowMs, kinds, column, except);
+    if (latest.ring !== this || latest.changes !== this.#changes) this.#read();
+    const { times } = latest;
+    let most = countUpTo(newest, time, windowMs, kinds, column, except);
     for (let last = newest; last >= 0; last--) {
-      const end = this.#time(last);
+      const end = times[last] ?? 0;
       if (end <= time) break;
-      if (end - windowMs < time) most = Math.max(most, this.#countUpTo(last, end, windowMs, kinds, column, except));
+      if (end - windowMs < time) most = Math.max(most, countUpTo(last, end, windowMs, kinds, column, except));
     }
     return most;
+  }
+
+  #read(): void {
+    for (let index = 0; index < this.#length; index++) {
+      const start = index * entryBytes;
+      latest.times[index] = this.#time(index);
+      latest.kinds[index] = this.#view.getUint8(start + 5);
+      latest.peer[index] = this.#value(start, "peer");
+      latest.address[index] = this.#value(start, "address");
+      latest.country[index] = this.#value(start, "country");
+    }
+    latest.ring = this;
+    latest.changes = this.#changes;
   }
 
   #time(index: number): number {
     const start = index * entryBytes;
     const distance = this.#view.getUint8(start) * 2 ** 32 + this.#view.getUint32(start + 1);
     return this.#view.getInt8(start + 13) < 0 ? -distance : distance;
-  }
-
-  #countUpTo(last: number, end: number, windowMs: number, kinds: number, column: RingColumn | undefined, except: number): number {
-    let count = 0;
-    if (column !== undefined) distinct.clear();
-    for (let index = last; index >= 0; index--) {
-      const time = this.#time(index);
-      if (time > end) continue;
-      if (time <= end - windowMs) break;
-      const start = index * entryBytes;
-      const kind = this.#view.getUint8(start + 5);
-      if ((kinds !== 0 && (kinds & kind) === 0) || (kind & except) !== 0) continue;
-      if (column === undefined) {
-        count++;
-        continue;
-      }
-      const value = this.#value(start, column);
-      if (value !== 0 && distinct.add(value)) count++;
-    }
-    return count;
   }
 
   #value(start: number, column: RingColumn): number {
@@ -255,6 +252,43 @@ class DistinctNumbers {
 
 // Shared by all calls.
 const distinct = new DistinctNumbers();
+
+// The entries of the ring that was counted last. One event counts a dozen windows of the same ring, and reading the stored bytes
+// for each of them took most of the time.
+const latest = {
+  ring: null as Ring | null,
+  changes: 0,
+  times: new Float64Array(ringSize),
+  kinds: new Uint8Array(ringSize),
+  peer: new Uint32Array(ringSize),
+  address: new Uint32Array(ringSize),
+  country: new Uint16Array(ringSize),
+};
+
+function countUpTo(
+  last: number,
+  end: number,
+  windowMs: number,
+  wanted: number,
+  column: RingColumn | undefined,
+  except: number,
+): number {
+  const { times, kinds } = latest;
+  const values = column === undefined ? null : latest[column];
+  const after = end - windowMs;
+  let count = 0;
+  if (values) distinct.clear();
+  for (let index = last; index >= 0; index--) {
+    const time = times[index] ?? 0;
+    if (time > end) continue;
+    if (time <= after) break;
+    const kind = kinds[index] ?? 0;
+    if ((wanted !== 0 && (wanted & kind) === 0) || (kind & except) !== 0) continue;
+    const value = values ? (values[index] ?? 0) : 0;
+    if (!values || (value !== 0 && distinct.add(value))) count++;
+  }
+  return count;
+}
 
 export function countryNumber(country: string): number {
   return country.length === 2 ? country.charCodeAt(0) * 256 + country.charCodeAt(1) : 0;

@@ -1,3 +1,4 @@
+import type { DueTimes } from "../domain/due.ts";
 import type { PolicyDefinition } from "../domain/policy.ts";
 import { defaultThresholds, type Rule, type Thresholds } from "../domain/rule.ts";
 import { sources, type Source } from "../domain/source.ts";
@@ -19,6 +20,7 @@ export type RuleSet = {
   serving?: Serving;
   policy?: PolicyDefinition;
   lists?: Lists;
+  dueTimes?: DueTimes;
   // No snooze is active after this time.
   snoozedUntil?: string | null;
 };

@@ -84,6 +84,21 @@ test.each([
   expect(render(template, { "account.minutes_since_sensitive_change": value })).toBe(sentence);
 });
 
+test.each([
+  [
+    { "event.type": "transfer", "account.last_sensitive_change": "email_changed" },
+    "A transfer followed after the e-mail address was changed.",
+  ],
+  [
+    { "event.type": "email_changed", "account.last_sensitive_change": "payee_added" },
+    "A change of e-mail address followed after a payee was added.",
+  ],
+  [{ "event.type": "custom:gift_card" }, "A custom:gift_card followed after a sensitive change."],
+  [{ "event.type": "constructor", "account.last_sensitive_change": "toString" }, "A constructor followed after toString."],
+])("compileSentence: shows types of activities in words: %j", (features, sentence) => {
+  expect(render("A {event.type} followed after {account.last_sensitive_change}.", features)).toBe(sentence);
+});
+
 test("compileSentence: an amount has its currency, if that is known", () => {
   const template = "{event.currency} {event.value} was paid.";
   expect(render(template, { "event.currency": "EUR", "event.value": 513.62 })).toBe("EUR 513.62 was paid.");

@@ -8,6 +8,29 @@ type Sentence = { reads: string[]; render: (context: RuleContext) => string };
 type Part = (context: RuleContext) => string;
 
 const textCharactersShown = 100;
+
+// Types of activities are shown in words.
+const wordsOf: Record<string, Map<FeatureValue, string>> = {
+  "event.type": new Map([
+    ["login_succeeded", "log-in"],
+    ["login_failed", "failed log-in"],
+    ["signup", "sign-up"],
+    ["password_changed", "change of password"],
+    ["email_changed", "change of e-mail address"],
+    ["mfa_changed", "change of second factor"],
+    ["payee_added", "new payee"],
+    ["page_view", "page view"],
+    ["logout", "log-out"],
+    ["fraud_report", "fraud report"],
+  ]),
+  "account.last_sensitive_change": new Map([
+    ["", "a sensitive change"],
+    ["password_changed", "the password was changed"],
+    ["email_changed", "the e-mail address was changed"],
+    ["mfa_changed", "the second factor was changed"],
+    ["payee_added", "a payee was added"],
+  ]),
+};
 const forPeople = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2, signDisplay: "negative" });
 
 // If this field is 0, it does not apply, so the part of the sentence about it is left out.
@@ -55,10 +78,11 @@ function valuePart(name: string, place: { input: string; start: number }): Part 
   if (!at) throw new RuleFault("Attributes cannot be shown in a sentence.", place);
   const { group, key } = at;
   const mayBeNever = zeroOf(field) === never;
+  const words = wordsOf[name];
   return (context) => {
     const value = context[group][key];
     if (value === undefined || typeof value === "object") return "unknown";
-    return mayBeNever && value === never ? "never" : shown(value);
+    return words?.get(value) ?? (mayBeNever && value === never ? "never" : shown(value));
   };
 }
 

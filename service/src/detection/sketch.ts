@@ -67,11 +67,9 @@ export class Sketch {
   // Unites this sketch with an encoded one without building a second sketch.
   absorb(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const kind = bytes[0];
-    if (kind === isRegisters && bytes.length === headBytes + packedBytes) return this.#raise(unpack(bytes.subarray(headBytes)));
-    if (kind !== isList || bytes.length !== headBytes + 8 * countOf(bytes)) throw new Error("the sketch cannot be decoded");
-    for (let at = headBytes; at < bytes.length; at += 8) this.#put(view.getUint32(at + 4, true), view.getUint32(at, true));
+    const isPacked = bytes[0] === isRegisters && bytes.length === headBytes + packedBytes;
+    if (isPacked) this.#raise(unpack(bytes.subarray(headBytes)));
+    else forEachEncoded(bytes, (hi, lo) => this.#put(hi, lo));
   }
 
   count(): number {
@@ -146,6 +144,13 @@ export function countOf(encoded: Uint8Array): number {
   return new DataView(encoded.buffer, encoded.byteOffset, encoded.byteLength).getUint32(1, true);
 }
 
+// The sketch must have at most 1,024 members.
+export function hashesIn(encoded: Uint8Array): Hash[] {
+  const hashes: Hash[] = [];
+  if (encoded.length > 0) forEachEncoded(encoded, (hi, lo) => hashes.push({ hi, lo }));
+  return hashes;
+}
+
 export function countUnion(encoded: Uint8Array[]): number {
   const [first, ...others] = encoded;
   if (first === undefined) return 0;
@@ -153,6 +158,13 @@ export function countUnion(encoded: Uint8Array[]): number {
   const sketch = Sketch.decode(first);
   for (const each of others) sketch.absorb(each);
   return sketch.count();
+}
+
+function forEachEncoded(encoded: Uint8Array, visit: (hi: number, lo: number) => void): void {
+  const isWhole = encoded[0] === isList && encoded.length === headBytes + 8 * countOf(encoded);
+  if (!isWhole) throw new Error("the sketch cannot be decoded");
+  const view = new DataView(encoded.buffer, encoded.byteOffset, encoded.byteLength);
+  for (let at = headBytes; at < encoded.length; at += 8) visit(view.getUint32(at + 4, true), view.getUint32(at, true));
 }
 
 function forEachHash(slots: Uint32Array, visit: (hi: number, lo: number) => void): void {

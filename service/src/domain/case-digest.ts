@@ -1,9 +1,10 @@
 import { Type, type Static } from "typebox";
-import { dispositions, type Case } from "./case.ts";
+import { OwnDispositionName, dispositions, type Case } from "./case.ts";
 import { Claim } from "./claim.ts";
 import { Time } from "./field.ts";
 import { labels } from "./finding.ts";
 import { Score } from "./finding.ts";
+import { Handover } from "./handover.ts";
 import { CaseSubject } from "./subject.ts";
 
 export const digestsMax = 100;
@@ -17,6 +18,8 @@ export const newEvidenceMeaning =
 export function hasNewEvidence(found: Pick<Case, "status" | "current_state" | "state_history">): boolean {
   return found.status === "OPEN" && found.current_state.changed_by === "system" && found.state_history.length > 0;
 }
+
+const { handed_to, handed_by, handed_at } = Handover.properties;
 
 // What a row of the queue shows in addition to the fields of the case list.
 export const CaseDigest = Type.Object(
@@ -37,11 +40,17 @@ export const CaseDigest = Type.Object(
     ),
     closed: Type.Optional(
       Type.Object(
-        { at: Time, by: Type.String(), disposition: Type.Optional(Type.Enum([...dispositions])) },
+        {
+          at: Time,
+          by: Type.String(),
+          disposition: Type.Optional(Type.Enum([...dispositions])),
+          own_disposition: Type.Optional(OwnDispositionName),
+        },
         { additionalProperties: false, description: "Who closed the case, when, and with which outcome. Absent if it is open." },
       ),
     ),
     claim: Type.Optional(Claim),
+    handover: Type.Optional(Type.Object({ handed_to, handed_by, handed_at }, { additionalProperties: false })),
     notes: Type.Optional(Type.Integer({ minimum: 1, description: "How many notes the case has." })),
     linked_cases: Type.Integer({
       description:
@@ -62,6 +71,15 @@ export const CaseCounts = Type.Object(
     blocked_accounts: Type.Integer({ minimum: 0, description: "Open cases of blocked accounts." }),
     no_account: Type.Integer({ minimum: 0, description: "Open cases without an account." }),
     claimed_by_me: Type.Integer({ minimum: 0, description: "Open cases that the caller has claimed." }),
+    handed_to_me: Type.Integer({
+      minimum: 0,
+      description: "Open cases that were handed over to the caller or to the caller's role.",
+    }),
+    overdue: Type.Integer({ minimum: 0, description: "Open cases whose due time has passed." }),
+    waiting_for_approval: Type.Integer({
+      minimum: 0,
+      description: "Pending approval requests by others.",
+    }),
     last_activity_at: Type.Union([Time, Type.Null()], {
       description: "When the latest scored activity was received; null if there is none.",
     }),

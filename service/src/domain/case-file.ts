@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import type { Account } from "./account.ts";
-import type { CaseDocument } from "./case.ts";
+import type { Case, CaseDocument } from "./case.ts";
 import type { LoggedEvent } from "./event.ts";
 import type { Occurrence } from "./finding.ts";
 
@@ -83,6 +83,10 @@ function accountFacts(account: Account): string {
   ]);
 }
 
+function outcomeOf({ disposition, own_disposition: own }: Case["current_state"]): string {
+  return own === undefined ? text(disposition) : `${text(own)} (${text(disposition)})`;
+}
+
 // The case as one page that needs nothing else: no script, no style and no picture from elsewhere.
 export function caseFileHtml({ facts: { found, events, account }, data, sha256, at, by, tenant }: Made): string {
   const { details, current_state: state } = found;
@@ -91,7 +95,7 @@ export function caseFileHtml({ facts: { found, events, account }, data, sha256, 
     text(each.changed_by),
     text(each.case_status),
     text(each.score),
-    text(each.disposition),
+    outcomeOf(each),
     text(each.reason),
   ]);
   const log = events.map((event) => [
@@ -121,7 +125,7 @@ export function caseFileHtml({ facts: { found, events, account }, data, sha256, 
       ["Recommended", `${text(details.recommended_action)} (not enforced)`],
       ["Opened", text(found.created_at)],
       ["Last change", `${text(state.changed_at)} by ${text(state.changed_by)}`],
-      ["Outcome", text(state.disposition ?? "None")],
+      ["Outcome", state.disposition ? outcomeOf(state) : text("None")],
       ["Reason", text(state.reason)],
     ]),
     `<h2>Why</h2><p>${text(details.summary)}</p><ul>${details.highlights.map((each) => `<li>${text(each)}</li>`).join("\n")}</ul>`,

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { scoreReport } from "../detection/report.ts";
 import type { Activity } from "./activity.ts";
 import { changeAccount, newAccount } from "./account.ts";
-import { changeStatus, joinCase, openCase, pseudonymiseCase, statesShownMax } from "./case.ts";
+import { changeStatus, joinCase, openCase, statesShownMax } from "./case.ts";
+import { pseudonymiseCase } from "./erasure.ts";
 import { occurrencesShownMax } from "./evidence.ts";
 import type { Finding } from "./finding.ts";
 

@@ -6,6 +6,7 @@ import { addOccurrence, believed, compareEvidence, newOccurrence, occurrencesSho
 import { Failure, versionConflict, type FieldError } from "./failure.ts";
 import { Time, Uuid, notBefore } from "./field.ts";
 import { Occurrence, Score, actions, labels, type Finding, type FindingIds } from "./finding.ts";
+import { CaseListEntry, caseEntriesMax } from "./list.ts";
 import { addMembers, type MemberChange } from "./member.ts";
 import { SnoozeRequest } from "./snooze.ts";
 import type { CaseSubject } from "./subject.ts";
@@ -15,10 +16,12 @@ export const statesShownMax = 500;
 
 const CaseStatus = Type.Enum(["OPEN", "CLOSED"]);
 export const dispositions = ["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"] as const;
-const Disposition = Type.Enum([...dispositions]);
-const Version = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
+export const Disposition = Type.Enum([...dispositions]);
+// A tenant's own disposition. `disposition` is always the one that it counts as.
+export const OwnDispositionName = Type.String({ minLength: 1, maxLength: 60 });
+export const Version = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
 export const reasonCharactersMax = 1000;
-const Reason = Type.String({ minLength: 1, maxLength: reasonCharactersMax });
+export const Reason = Type.String({ minLength: 1, maxLength: reasonCharactersMax });
 
 const CaseState = Type.Object(
   {
@@ -28,8 +31,14 @@ const CaseState = Type.Object(
     score: Score,
     changed_at: Time,
     changed_by: Type.String(),
+    approved_by: Type.Optional(
+      Type.String({
+        description: "The approver, if `changed_by` requested the change and another person approved it.",
+      }),
+    ),
     reason: Type.String(),
     disposition: Type.Optional(Disposition),
+    own_disposition: Type.Optional({ ...OwnDispositionName, description: "The tenant's own disposition, if one was given." }),
     occurrence_ids: Type.Optional(
       Type.Array(Type.String(), { description: "The occurrences that the disposition is about. If absent, it is about all." }),
     ),
@@ -49,6 +58,9 @@ export const Case = Type.Object(
     case_version: Type.Integer({ minimum: 1 }),
     created_at: Time,
     updated_at: Type.Union([Time, Type.Null()]),
+    due_at: Type.Optional(
+      Type.String({ ...Time, description: "By when the case should be decided, if the tenant has due times." }),
+    ),
     current_state: CaseState,
     state_history: Type.Array(CaseState, { description: `The earlier states, oldest first; the latest ${statesShownMax}.` }),
     details: CaseDetails,
@@ -72,6 +84,7 @@ export const CaseListItem = Type.Object(
     overall_risk_score: Score,
     primary_fraud_label: Type.Enum([...labels]),
     recommended_action: Type.Enum([...actions]),
+    due_at: Type.Optional(Time),
   },
   { additionalProperties: false, $id: "CaseListItem" },
 );
@@ -83,6 +96,11 @@ export const CaseChange = Type.Object(
     case_version: Version,
     reason: Type.Optional(Reason),
     disposition: Type.Optional(Disposition),
+    own_disposition: Type.Optional({
+      ...OwnDispositionName,
+      description:
+        "The name of one of the tenant's own dispositions (`GET /dispositions`). `disposition` is then the one that it counts as, and can be left out.",
+    }),
     occurrence_ids: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
         minItems: 1,
@@ -99,13 +117,21 @@ export const CaseChange = Type.Object(
     ),
     snooze: Type.Optional(SnoozeRequest),
     account: Type.Optional(AccountFlags),
+    list_entries: Type.Optional(
+      Type.Array(CaseListEntry, {
+        minItems: 1,
+        maxItems: caseEntriesMax,
+        description:
+          "Entries that are added to lists in the same transaction as the close. They name this case. The caller also needs the scope update:lists, and manage:lists for an allow list or a list that a row of the policy allows.",
+      }),
+    ),
   },
   { additionalProperties: false, $id: "CaseChange" },
 );
 export type CaseChange = Static<typeof CaseChange>;
 
 export function closeFaults(change: CaseChange): FieldError[] {
-  const wrong = (["disposition", "occurrence_ids", "members", "account"] as const).filter(
+  const wrong = (["disposition", "own_disposition", "occurrence_ids", "members", "account", "list_entries"] as const).filter(
     (field) => change[field] !== undefined && change.status !== "CLOSED",
   );
   const faults = wrong.map((field) => ({ field, message: "is only allowed with the status CLOSED" }));
@@ -113,34 +139,6 @@ export function closeFaults(change: CaseChange): FieldError[] {
   if (change.snooze === undefined || isFalse) return faults;
   return [...faults, { field: "snooze", message: "is only allowed with the disposition FALSE_POSITIVE" }];
 }
-
-export const BulkClose = Type.Object(
-  {
-    cases: Type.Array(
-      Type.Object(
-        { case_id: Type.String({ minLength: 1, maxLength: 512 }), case_version: Version },
-        { additionalProperties: false },
-      ),
-      { minItems: 1, maxItems: 500 },
-    ),
-    reason: Type.Optional(Reason),
-    disposition: Type.Optional(Disposition),
-  },
-  { additionalProperties: false, $id: "BulkClose" },
-);
-export type BulkClose = Static<typeof BulkClose>;
-
-export const BulkCloseResult = Type.Object(
-  {
-    case_id: Type.String(),
-    status: Type.Enum([200, 404, 409]),
-    case_version: Type.Optional(Type.Integer()),
-    type: Type.Optional(Type.Enum(["item-not-found", "item-version-conflict", "transaction-contended"])),
-    current_version: Type.Optional(Type.Integer()),
-  },
-  { additionalProperties: false, $id: "BulkCloseResult" },
-);
-export type BulkCloseResult = Static<typeof BulkCloseResult>;
 
 // The stored document: the case without end_user_is_blocked, which belongs to the account.
 export type CaseDocument = Omit<Case, "end_user_is_blocked">;
@@ -150,7 +148,7 @@ export type Changed = { document: CaseDocument; events: DomainEvent[] };
 // The reason that is stored if a change has none.
 export const defaultReasons = { CLOSED: "The case was closed.", OPEN: "The case was reopened." } as const;
 
-type Actor = { name: string; now: string; state_id: string };
+type Actor = { name: string; now: string; state_id: string; approvedBy?: string };
 
 export function changeStatus(found: CaseDocument, change: CaseChange, actor: Actor): Changed {
   if (found.case_version !== change.case_version) throw versionConflict(`Case ${found.case_id}`, found.case_version);
@@ -164,8 +162,10 @@ export function changeStatus(found: CaseDocument, change: CaseChange, actor: Act
     score: found.details.overall_risk_score,
     changed_at: timeOfChange(found, actor.now),
     changed_by: actor.name,
+    ...(actor.approvedBy !== undefined && { approved_by: actor.approvedBy }),
     reason: change.reason ?? defaultReasons[change.status],
     ...(change.disposition && { disposition: change.disposition }),
+    ...(change.own_disposition !== undefined && { own_disposition: change.own_disposition }),
     ...(change.occurrence_ids && { occurrence_ids: change.occurrence_ids }),
   };
   const document = { ...withState(found, state), status: change.status };
@@ -173,7 +173,9 @@ export function changeStatus(found: CaseDocument, change: CaseChange, actor: Act
   const data = {
     ...(!isClose && { closed_at: closed.changed_at }),
     ...(closed.disposition && { disposition: closed.disposition }),
+    ...(closed.own_disposition !== undefined && { own_disposition: closed.own_disposition }),
     ...(change.snooze && { snooze: change.snooze }),
+    ...(actor.approvedBy !== undefined && { approved_by: actor.approvedBy }),
   };
   return { document, events: [caseEvent(document, isClose ? "case.closed" : "case.reopened", state, data)] };
 }
@@ -253,25 +255,16 @@ export function joinCase(open: CaseDocument, found: Finding, ids: FindingIds, no
     details,
     fraud_occurrences: addOccurrence(open.fraud_occurrences, added),
   };
-  return { document, events: [caseEvent(document, "case.evidence_added", state)] };
+  return { document, events: [caseEvent(document, "case.evidence_added", state, weightOf(open.details, details))] };
 }
 
-// When the account is erased, the case stays under a pseudonym that leads to nobody.
-export function pseudonymiseCase(found: CaseDocument, pseudonym: string, actor: Omit<Actor, "state_id">): Changed {
-  const at = timeOfChange(found, actor.now);
-  const document = {
-    ...found,
-    website_account_id: pseudonym,
-    case_version: found.case_version + 1,
-    updated_at: at,
+// What evidence changed of the score and the primary label, so that a reader of the log need not know the case before.
+function weightOf(before: CaseDetails, after: CaseDetails): Record<string, unknown> {
+  const { overall_risk_score, primary_fraud_label } = after;
+  return {
+    ...(overall_risk_score !== before.overall_risk_score && { overall_risk_score }),
+    ...(primary_fraud_label !== before.primary_fraud_label && { primary_fraud_label }),
   };
-  const event: DomainEvent = {
-    type: "case.pseudonymised",
-    occurred_at: at,
-    actor: actor.name,
-    resource: { type: "case", id: document.case_id, version: document.case_version },
-  };
-  return { document, events: [event] };
 }
 
 export function timeOfChange({ created_at, updated_at }: CaseDocument, now: string): string {

@@ -1,4 +1,5 @@
-import type { CaseDocument } from "./case.ts";
+import { timeOfChange, type CaseDocument, type Changed } from "./case.ts";
+import type { DomainEvent } from "./event.ts";
 import { firstCharacters } from "./field.ts";
 import type { CaseMembers } from "./member.ts";
 
@@ -38,15 +39,24 @@ function patternOf(id: string, { alnum, escaped, isBroad = false }: Dialect): st
   // Inside JSON, the closing quote has a backslash.
   if (!isBroad && (isNumber(id) || isWord(id))) return `(?<=["'])${escaped(id)}(?=\\\\?["'])`;
   if (isNumber(id)) return `(?<![${alnum}])${escaped(id)}(?![${alnum}])`;
-  const joined = `[-_.@+][${alnum}]`;
   if (isTelling(id)) return `(?<![${alnum}])${escaped(id)}(?![${alnum}])`;
-  return `(?<![${alnum}])(?<![${alnum}][-_.@+])${escaped(id)}(?![${alnum}]|${joined})`;
+  return tokenOf(id, { alnum, escaped });
+}
+
+// Finds the id only as a token of its own, never as a part of another id.
+function tokenOf(id: string, { alnum, escaped }: Dialect): string {
+  return `(?<![${alnum}])(?<![${alnum}][-_.@+])${escaped(id)}(?![${alnum}]|[-_.@+][${alnum}])`;
 }
 
 // The same pattern for PostgreSQL, optionally for text inside JSON.
 export function databasePattern(id: string, { isJson, isBroad = false }: { isJson: boolean; isBroad?: boolean }): string {
   const text = isJson ? JSON.stringify(id).slice(1, -1) : id;
   return patternOf(text, { alnum: "[:alnum:]", escaped: escapeForDatabase, isBroad });
+}
+
+// For values that are kept unless they surely name the account. Null if the id does not identify the account by itself.
+export function databaseToken(id: string): string | null {
+  return isTelling(id) ? tokenOf(id, { alnum: "[:alnum:]", escaped: escapeForDatabase }) : null;
 }
 
 function escapeForDatabase(text: string): string {
@@ -117,4 +127,22 @@ export function caseWithoutId<T extends Texts>(found: T, erased: Erased): T {
     },
     fraud_occurrences: Object.fromEntries(occurrences),
   };
+}
+
+// When the account is erased, the case stays under a pseudonym that leads to nobody.
+export function pseudonymiseCase(found: CaseDocument, pseudonym: string, actor: { name: string; now: string }): Changed {
+  const at = timeOfChange(found, actor.now);
+  const document = {
+    ...found,
+    website_account_id: pseudonym,
+    case_version: found.case_version + 1,
+    updated_at: at,
+  };
+  const event: DomainEvent = {
+    type: "case.pseudonymised",
+    occurred_at: at,
+    actor: actor.name,
+    resource: { type: "case", id: document.case_id, version: document.case_version },
+  };
+  return { document, events: [event] };
 }

@@ -11,6 +11,9 @@ const eventTypes = {
   "case.closed": { webhook: "A case is closed", deed: "Closed the case" },
   "case.reopened": { webhook: "A case is reopened", deed: "Opened the case again" },
   "case.note_added": { webhook: "A note is added to a case", deed: "Added a note" },
+  "case.handed_over": { webhook: "A case is handed over", deed: "Handed the case over" },
+  // The case itself does not change, but its place in lists does.
+  "case.overdue": { webhook: "A case is overdue", deed: "The case is overdue" },
   // Not sent by webhooks: a claim changes nothing that other systems act on.
   "case.claimed": { deed: "Claimed the case", leavesVersion: true },
   "case.released": { deed: "Released the case", leavesVersion: true },
@@ -35,7 +38,17 @@ const eventTypes = {
   "list.deleted": { deed: "Deleted the list" },
   // One event per request. The entries themselves say who added them, and may name accounts.
   "list.entries_changed": { deed: "Changed entries of the list" },
+  // Private views are in the log too, without their name and their filter.
+  "view.created": { deed: "Saved a view" },
+  "view.updated": { deed: "Changed a view" },
+  "view.deleted": { deed: "Deleted a view" },
+  "approval.requested": { webhook: "Approval is requested", deed: "Requested approval" },
+  "approval.decided": { webhook: "An approval request is decided", deed: "Decided the approval request" },
+  "approval_settings.updated": { deed: "Changed the approval settings" },
   "policy.updated": { deed: "Changed the policy" },
+  "due_times.updated": { deed: "Changed the due times" },
+  "dispositions.updated": { deed: "Changed the tenant's own dispositions" },
+  "reason_templates.updated": { deed: "Changed the reason templates" },
   "model.trained": { deed: "Trained a model" },
   "model.promoted": { deed: "Promoted the model" },
   "model.retired": { deed: "Retired the model" },
@@ -46,12 +59,31 @@ const eventTypes = {
   // One event per request and one per start, so that it is known who imported what.
   "history.stored": {},
   "history.started": {},
+  "role.created": {},
+  "role.updated": {},
+  "role.deleted": {},
+  "issuer.created": {},
+  "issuer.updated": {},
+  "issuer.deleted": {},
+  "provisioning.updated": {},
+  "provisioning.token_created": {},
+  "provisioning.token_revoked": {},
+  "provisioning.group_created": {},
+  "provisioning.group_updated": {},
+  "provisioning.group_deleted": {},
+  "user.provisioned": {},
+  "user.deprovisioned": {},
   "user.invited": {},
   "user.joined": {},
   "user.updated": {},
   "user.link_made": {},
   "user.password_changed": {},
   "user.sessions_ended": {},
+  "user.second_factor_added": {},
+  "user.second_factor_removed": {},
+  "user.second_factor_reset": {},
+  "user.recovery_codes_made": {},
+  "user.recovery_code_used": {},
   "client.created": {},
   "client.secret_rotated": {},
   "client.revoked": {},
@@ -70,10 +102,15 @@ export const eventFacts: [EventType, EventFacts][] = Object.entries(eventTypes) 
 // The scope `read:events` is enough for all others.
 const scopesByNoun: Record<string, Scope> = {
   user: "read:users",
+  role: "read:users",
+  issuer: "read:users",
+  provisioning: "read:users",
   client: "read:clients",
   webhook: "manage:webhooks",
   model: "read:models",
   list: "read:lists",
+  view: "read:cases",
+  approval: "read:case",
 };
 
 // The scope that a reader of the log needs to be shown events of this type.
@@ -86,7 +123,22 @@ export type DomainEvent = {
   occurred_at: string;
   actor: string;
   resource: {
-    type: "case" | "end_user_account" | "activity" | "tenant" | "rule" | "user" | "client" | "webhook" | "model" | "list";
+    type:
+      | "case"
+      | "end_user_account"
+      | "activity"
+      | "tenant"
+      | "rule"
+      | "user"
+      | "role"
+      | "issuer"
+      | "provisioning"
+      | "client"
+      | "webhook"
+      | "model"
+      | "list"
+      | "view"
+      | "approval";
     id: string;
     version?: number;
   };
@@ -105,17 +157,21 @@ export const LoggedEvent = Type.Object(
       examples: ["case.closed"],
     }),
     occurred_at: Time,
-    actor: Type.String({ description: "`system` for detection, otherwise the person or client that made the change." }),
+    actor: Type.String({
+      description:
+        "`system` for detection, otherwise the person, client or directory (`scim:` and the name of its token) that made the change.",
+    }),
     resource: Type.Object(
       {
         type: Type.String({
           description:
-            "`case`, `end_user_account`, `activity`, `rule`, `tenant`, `user`, `client`, `webhook`, `model` or `list`.",
+            "`case`, `end_user_account`, `activity`, `rule`, `tenant`, `user`, `role`, `issuer`, `provisioning`, `client`, `webhook`, `model`, `list`, `view` or `approval`.",
         }),
         id: Type.String(),
         version: Type.Optional(
           Type.Integer({
-            description: "The version after the change. Only cases, rules, the thresholds and the policy have versions.",
+            description:
+              "The version after the change. Only cases, rules, views, the thresholds, the policy, reason templates, own dispositions and the approval settings have versions.",
           }),
         ),
       },

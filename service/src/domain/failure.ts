@@ -24,8 +24,20 @@ export type FailureCode =
 
 export type FieldError = { field: string; message: string };
 
+// RFC 7644's `scimType`. Only responses to SCIM requests contain it.
+export type ScimType =
+  | "invalidFilter"
+  | "invalidPath"
+  | "invalidSyntax"
+  | "invalidValue"
+  | "mutability"
+  | "noTarget"
+  | "tooMany"
+  | "uniqueness";
+
 type FailureExtra = {
   errors?: FieldError[];
+  scimType?: ScimType;
   current_version?: number;
   headers?: Record<string, string>;
   cause?: unknown;
@@ -37,6 +49,7 @@ export class Failure extends Error {
   readonly errors: FieldError[] | null;
   readonly currentVersion: number | undefined;
   readonly headers: Record<string, string>;
+  readonly scimType: ScimType | undefined;
 
   constructor(code: FailureCode, detail: string, extra: FailureExtra = {}) {
     super(detail, extra.cause === undefined ? undefined : { cause: extra.cause });
@@ -45,6 +58,7 @@ export class Failure extends Error {
     this.errors = extra.errors ?? null;
     this.currentVersion = extra.current_version;
     this.headers = extra.headers ?? {};
+    this.scimType = extra.scimType;
   }
 }
 

@@ -47,24 +47,31 @@ type Refusals = Pick<CsvImportResult, "refused" | "reasons" | "refusals">;
 export type ReadCsv = { entries: NewEntry[] } & Refusals;
 
 const dayForm = /^\d{4}-\d\d-\d\d$/;
+
 function textOfCell(cell: string): string {
   return cell.startsWith("'") && formula.test(cell.slice(1)) ? cell.slice(1) : cell;
+}
+
+// Returns the names of the columns, or null if the first line is a value already. Throws CsvFault.
+export function columnsOf({ fields }: CsvRecord): string[] | null {
+  const names = fields.map((name) => name.trim().toLowerCase());
+  if (names.includes("value")) return names;
+  if (names.length > 1) throw new CsvFault("line 1: there is no column named value");
+  return null;
 }
 
 // Reads the entries of a file. Throws CsvFault if it is not CSV, or if its first line does not name the column `value`.
 export function readEntries(type: ListType, { csv, first_line }: CsvImport, nowMs: number): ReadCsv {
   const [header, ...rest] = csvRecords(csv);
   if (!header) throw new CsvFault("line 1: the header is missing");
-  const names = header.fields.map((name) => name.trim().toLowerCase());
-  const isNamed = names.includes("value");
-  if (!isNamed && names.length > 1) throw new CsvFault("line 1: there is no column named value");
-  const records = isNamed ? rest : [header, ...rest];
+  const names = columnsOf(header);
+  const records = names ? rest : [header, ...rest];
   const offset = first_line === undefined ? 0 : first_line - (records[0]?.line ?? 1);
   const counts = new Map<string, number>();
   const refusals: Refusals["refusals"] = [];
   const entries: NewEntry[] = [];
   for (const record of records) {
-    const entry = entryOf(record, isNamed ? names : ["value"]);
+    const entry = entryOf(record, names ?? ["value"]);
     const reason = reasonAgainst(type, entry, nowMs);
     if (reason === null) entries.push(withTime(entry));
     else {
@@ -77,13 +84,18 @@ export function readEntries(type: ListType, { csv, first_line }: CsvImport, nowM
   return { entries, refused: records.length - entries.length, reasons, refusals };
 }
 
+// A day stands for its beginning in UTC.
+export function expiryOf(given: string): string {
+  return dayForm.test(given) ? `${given}T00:00:00.000Z` : given;
+}
+
 function entryOf({ fields }: CsvRecord, names: string[]): NewEntry {
   const cell = (name: string) => textOfCell(fields[names.indexOf(name)] ?? "");
   const [expires_at, reason] = [cell("expires_at").trim(), cell("reason")];
   return {
     // Spaces around a value come from spreadsheets. No value needs them.
     value: cell("value").trim(),
-    ...(expires_at !== "" && { expires_at: dayForm.test(expires_at) ? `${expires_at}T00:00:00.000Z` : expires_at }),
+    ...(expires_at !== "" && { expires_at: expiryOf(expires_at) }),
     ...(reason !== "" && { reason }),
   };
 }

@@ -133,6 +133,16 @@ export const EntryBatch = Type.Object(
 );
 export type EntryBatch = Static<typeof EntryBatch>;
 
+export const caseEntriesMax = 20;
+const { from_case_id: _fromCase, ...ownMembers } = NewEntry.properties;
+
+// An entry that a close adds. The case is the one that is closed.
+export const CaseListEntry = Type.Object(
+  { list: Type.String({ pattern: listNamePattern, description: "The name of the list." }), ...ownMembers },
+  { additionalProperties: false, $id: "CaseListEntry" },
+);
+export type CaseListEntry = Static<typeof CaseListEntry>;
+
 export const Entry = Type.Object(
   {
     ...NewEntry.properties,

@@ -135,7 +135,7 @@ const Figures = Type.Object(
     frauds: Type.Integer(),
     offset: Type.Number({
       description:
-        "A constant that was added to the log-odds of fraud, so that the threshold of score 3 gives the wanted number of cases a day. Without it, the log-odds are those of a calibrated probability.",
+        "A constant that was added to the log-odds of fraud, so that the threshold of score 3 gives the wanted number of cases a day, or fewer if the model's record does not support them. Without it, the log-odds are those of a calibrated probability.",
     }),
     held_out: Type.Union([Comparison, Type.Null()], {
       description:

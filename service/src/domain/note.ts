@@ -16,6 +16,9 @@ export const Note = Type.Object(
     created_at: Time,
     created_by: Type.String({ description: "The person or client that wrote the note, as in `changed_by`." }),
     case_version: Type.Integer({ minimum: 1, description: "The version of the case after the note." }),
+    handed_to: Type.Optional(
+      Type.String({ description: "Set if the note came with a handover: the `user_id` of the person, or the role." }),
+    ),
   },
   { additionalProperties: false, $id: "Note" },
 );

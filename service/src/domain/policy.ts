@@ -141,11 +141,16 @@ export function actionOf({ mode, rows }: PolicyDefinition, situation: Situation)
 
 type Conditions = Omit<Situation, "isBlocked">;
 
+export function scoresOf({ min_score: least = 1, max_score: most = 5 }: PolicyRow): { least: number; most: number } {
+  return { least, most };
+}
+
 function isMatch(row: PolicyRow, { moment, score, labels: found, lists }: Conditions): boolean {
+  const { least, most } = scoresOf(row);
   return (
     (row.moments?.includes(moment) ?? true) &&
-    score >= (row.min_score ?? 1) &&
-    score <= (row.max_score ?? 5) &&
+    score >= least &&
+    score <= most &&
     (row.labels?.some((label) => found.includes(label)) ?? true) &&
     (row.lists?.some((list) => lists.includes(list)) ?? true)
   );
@@ -159,7 +164,7 @@ export function policyFaults({ rows }: Pick<PolicyDefinition, "rows">, lists: re
       lists.includes(name) ? [] : [{ field: `rows[${index}].lists[${place}]`, message: "is not the name of a list" }],
     );
     if (unknown.length > 0) return unknown;
-    const { min_score: least = 1, max_score: most = 5 } = row;
+    const { least, most } = scoresOf(row);
     const repeated = repeatedIn(row).map((field) => ({ field: `rows[${index}].${field}`, message: "appears more than once" }));
     if (repeated.length > 0) return repeated;
     if (least > most) return [{ field: `rows[${index}].max_score`, message: "must not be less than min_score" }];
@@ -180,7 +185,7 @@ function repeatedIn({ moments: at, labels: of, lists }: PolicyRow): string[] {
 // Returns the situations that the row matches, each with as few labels and lists as possible. With more of them, a situation
 // matches the same earlier rows, and perhaps more of them.
 function simplestMatches(row: PolicyRow): Conditions[] {
-  const { min_score: least = 1, max_score: most = 5 } = row;
+  const { least, most } = scoresOf(row);
   const scores = [1, 2, 3, 4, 5].filter((score) => score >= least && score <= most);
   const labelSets = row.labels?.map((label) => [label]) ?? [[]];
   const listSets = row.lists?.map((list) => [list]) ?? [[]];

@@ -8,7 +8,7 @@ import { LinkedAccount, sharersMax } from "./link.ts";
 export const hitsMax = 20;
 export const hitsDefault = 5;
 export const accountsNamedMax = 3;
-// The part of a reason that a hit shows.
+// The part of a reason or a note that a hit shows.
 const excerptCharacters = 160;
 // Trigram indexes cannot find anything shorter.
 export const partCharactersMin = 3;
@@ -33,9 +33,9 @@ const CaseHit = Type.Object(
     created_at: Time,
     overall_risk_score: Score,
     primary_fraud_label: Type.Enum([...labels]),
-    matched: Type.Enum(["case_id", "subject", "reason"]),
+    matched: Type.Enum(["case_id", "subject", "reason", "note"]),
     value: Type.String({
-      description: "The case's id, what the case is about, or the part of a person's reason that contains the phrase.",
+      description: "The case's id, what the case is about, or the part of a person's reason or note that contains the phrase.",
     }),
   },
   { additionalProperties: false, $id: "CaseHit" },
@@ -86,7 +86,7 @@ export const SearchResult = Type.Object(
     more: Type.Array(Type.Enum([...searchGroups]), { description: "The groups that have more hits than were requested." }),
     is_complete: Type.Boolean({
       description:
-        "False if the text is part of so many ids or reasons that searching all of them would have taken too long. A longer text finds the rest.",
+        "False if the text is part of so many ids, reasons or notes that searching all of them would have taken too long. A longer text finds the rest.",
     }),
   },
   { additionalProperties: false, $id: "SearchResult" },

@@ -48,6 +48,15 @@ const TimeZone = Type.String({
   description: "The zone in which hours and weekends are counted, an IANA name such as `Europe/Berlin`.",
 });
 
+const RequiresSecondFactor = Type.Boolean({
+  description:
+    "Whether everyone who signs in with a password needs a second factor. From their next request on, people without one must add one before they can do anything else. Sign-ins through an identity provider and API clients are not affected.",
+});
+
+const NotificationDetails = Type.Enum(["none", "ids"], {
+  description: "What notification e-mails say about cases. none: counts, scores and labels. ids: also which accounts.",
+});
+
 export const TenantChange = Type.Object(
   {
     allowed_origins: Type.Optional(settings.allowed_origins),
@@ -58,6 +67,8 @@ export const TenantChange = Type.Object(
     ),
     identity_verification: Type.Optional(identitySetting),
     time_zone: Type.Optional(TimeZone),
+    requires_second_factor: Type.Optional(RequiresSecondFactor),
+    notification_details: Type.Optional(NotificationDetails),
   },
   { additionalProperties: false, $id: "TenantChange" },
 );
@@ -116,6 +127,8 @@ export const Tenant = Type.Object(
     retention_days: Type.Optional(RetentionDays),
     identity_verification: identitySetting,
     time_zone: TimeZone,
+    requires_second_factor: RequiresSecondFactor,
+    notification_details: NotificationDetails,
     created_at: Time,
   },
   { additionalProperties: false, $id: "Tenant" },

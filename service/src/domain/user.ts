@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import type { FieldError } from "./failure.ts";
-import { Time, Uuid, characters } from "./field.ts";
-import { roles, type Role } from "./role.ts";
+import { Time, Uuid, characters, firstCharacters, isStorable } from "./field.ts";
+import { RoleName } from "./role.ts";
 
 export const usersMax = 1000;
 export const passwordCharacters = { min: 12, max: 256 };
@@ -26,7 +26,9 @@ export const attemptLimits = {
   // One account from one address: about 12 failures per window in the long run, so one address alone never reaches the account's
   // limit.
   pair: { free: 5, waitSecondsMax: 300 },
-  // One account, from all browsers that have not signed in to it before.
+  // One account, from an address from which its owner has signed in before.
+  usualAddress: { free: 5, waitSecondsMax: 300 },
+  // One account, from all browsers and addresses that have not signed in to it before.
   account: { free: 30, waitSecondsMax: 60 },
   // One address, for all accounts that it tries.
   address: { free: 30, waitSecondsMax: 60 },
@@ -36,8 +38,17 @@ export const attemptLimits = {
   device: { free: 10, waitSecondsMax: 60 },
   // A person who is signed in and is changing the password.
   signedIn: { free: 5, waitSecondsMax: 300 },
+  // Codes of a second factor after the right password. About 1,200 tries a day for one person, each with a chance of 3 in a million.
+  code: { free: 5, waitSecondsMax: 300 },
+  // The same, from a browser that has signed in before.
+  deviceCode: { free: 10, waitSecondsMax: 300 },
+  // The same, from all browsers that have signed in before. Somebody who knew the password before the second factor was added may
+  // have signed in with many.
+  deviceCodes: { free: 30, waitSecondsMax: 300 },
 };
 export type AttemptKind = keyof typeof attemptLimits;
+
+export const usualAddressesMax = 5;
 
 // Invisible characters: control and format characters, and those that change the direction of text or are not drawn, as listed by
 // Unicode. The blank Braille pattern is added, because Unicode does not list it.
@@ -45,29 +56,42 @@ const unseen = "\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u
 
 const emailCharactersMax = 254;
 const inEmail = `[^\\s@<>,;:"()${unseen}]+`;
+const emailPattern = `^${inEmail}@${inEmail}$`;
 export const Email = Type.String({
   minLength: 3,
   maxLength: emailCharactersMax,
-  pattern: `^${inEmail}@${inEmail}$`,
+  pattern: emailPattern,
   description: "Stored in lower case. Unique in the tenant.",
   examples: ["ada@shop.example"],
 });
 
 // No angle brackets, because the audit trail puts the e-mail address in them. No characters that reorder or hide text.
+const nameCharactersMax = 100;
 export const PersonName = Type.String({
   minLength: 1,
-  maxLength: 100,
+  maxLength: nameCharactersMax,
   pattern: `^[^\\s<>${unseen}]([^<>${unseen}]*[^\\s<>${unseen}])?$`,
   examples: ["Ada Lovelace"],
 });
+
+const notInNames = new RegExp(`[<>${unseen}]+`, "gu");
+
+// Makes a name from another system's text, or returns null if nothing usable is left.
+export function plainName(text: string): string | null {
+  const plain = firstCharacters(text.toWellFormed().replaceAll(notInNames, " ").trim(), nameCharactersMax).trim();
+  return plain === "" ? null : plain;
+}
+
+// Whether the text can be a person's e-mail address.
+export function isEmail(text: string): boolean {
+  return new RegExp(emailPattern, "u").test(text) && emailFaults(text).length === 0 && isStorable(text);
+}
 
 export const Password = Type.String({
   minLength: passwordCharacters.min,
   maxLength: passwordCharacters.max,
   pattern: `[^\\s${unseen}]`,
 });
-
-const RoleName = Type.Enum([...roles], { description: "Each role may also do everything that the role before it may do." });
 
 export const User = Type.Object(
   {
@@ -78,6 +102,8 @@ export const User = Type.Object(
     is_disabled: Type.Boolean(),
     has_password: Type.Boolean({ description: "False until the person has used the invitation." }),
     has_external_sign_in: Type.Boolean({ description: "Whether the person has signed in through the external issuer." }),
+    has_second_factor: Type.Boolean({ description: "Whether signing in with the password also needs a second factor." }),
+    is_provisioned: Type.Boolean({ description: "Whether a directory manages the person over SCIM." }),
     created_at: Time,
     last_sign_in_at: Type.Optional(Time),
   },
@@ -125,7 +151,7 @@ export function actorOf({ name, email }: { name: string; email: string }): strin
 }
 
 // Whether the user can sign in and assign roles.
-function isActiveAdmin({ role, is_disabled, has_password, has_external_sign_in }: User): boolean {
+export function isActiveAdmin({ role, is_disabled, has_password, has_external_sign_in }: User): boolean {
   return role === "admin" && !is_disabled && (has_password || has_external_sign_in);
 }
 
@@ -144,4 +170,4 @@ export function lastAdminFault(before: User, after: User, activeAdmins: number):
   };
 }
 
-export type Person = { tenant_id: string; slug: string; user_id: string; email: string; name: string; role: Role };
+export type Person = { tenant_id: string; slug: string; user_id: string; email: string; name: string; role: string };

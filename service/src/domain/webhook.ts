@@ -1,12 +1,38 @@
 import { Type, type Static } from "typebox";
 import { LoggedEvent, eventFacts, type WebhookType } from "./event.ts";
+import type { FieldError } from "./failure.ts";
 import { Time, Uuid } from "./field.ts";
 
 export const webhooksMax = 20;
+const webhookFormats = ["standard", "slack", "teams"] as const;
+export type WebhookFormat = (typeof webhookFormats)[number];
 const urlCharactersMax = 2_000;
 
 // The types of events that may be sent. Events about people and clients stay in the feed, which requires the scopes to read them.
 export const webhookTypes = eventFacts.flatMap(([type, { webhook }]) => (webhook === undefined ? [] : [type as WebhookType]));
+
+// The types that chat messages cover.
+export const chatTypes = [
+  "case.opened",
+  "case.reopened",
+  "case.closed",
+  "case.overdue",
+  "case.handed_over",
+  "case.note_added",
+] as const satisfies readonly WebhookType[];
+
+type Chosen = { format: WebhookFormat; types?: string[]; details?: string; view_id?: string | null };
+
+// Members that a webhook of this format cannot have.
+export function formatFaults({ format, types = [], details = "none", view_id = null }: Chosen): FieldError[] {
+  const faults: FieldError[] = [];
+  if (format === "standard") {
+    if (details !== "none") faults.push({ field: "details", message: "must be none, unless the format is slack or teams" });
+    if (view_id !== null) faults.push({ field: "view_id", message: "must be absent, unless the format is slack or teams" });
+  } else if (types.some((type) => !chatTypes.some((each) => each === type)))
+    faults.push({ field: "types", message: `must contain only ${chatTypes.join(", ")}, because the format is ${format}` });
+  return faults;
+}
 
 // The scopes that are required to manage webhooks, because their receiver can read everything that is sent.
 export const webhookReach = ["read:events", "read:case", "read:enduseraccount", "read:rules"] as const;
@@ -21,10 +47,24 @@ const Types = Type.Array(Type.Enum([...webhookTypes]), {
   description: "The types of events to send. An empty list means all types.",
 });
 
+const Format = Type.Enum([...webhookFormats], {
+  description:
+    "`standard`: signed events as in the feed. `slack`, `teams`: messages for an incoming webhook of Slack or a Workflows webhook of Microsoft Teams, at most one a minute. The format cannot be changed.",
+});
+const Details = Type.Enum(["none", "ids"], {
+  description:
+    "Only for `slack` and `teams`. `none`: scores, labels and links. `ids`: also account ids, and who made the change.",
+});
+const viewIdWords = "Only for `slack` and `teams`: a shared view. Only cases in this view are sent.";
+const WantedView = Type.String({ minLength: 1, maxLength: 64, description: viewIdWords });
+
 export const Webhook = Type.Object(
   {
     webhook_id: Uuid,
     url: Type.String(),
+    format: Format,
+    details: Details,
+    view_id: Type.Optional(Uuid),
     types: Type.Array(Type.String()),
     is_enabled: Type.Boolean(),
     disabled_reason: Type.Optional(Type.String({ description: "Why the service disabled the webhook. Absent if it did not." })),
@@ -39,13 +79,25 @@ export const Webhook = Type.Object(
 export type Webhook = Static<typeof Webhook>;
 
 export const NewWebhook = Type.Object(
-  { url: Url, types: Type.Optional(Types) },
+  {
+    url: Url,
+    types: Type.Optional(Types),
+    format: Type.Optional({ ...Format, default: "standard" }),
+    details: Type.Optional({ ...Details, default: "none" }),
+    view_id: Type.Optional(WantedView),
+  },
   { additionalProperties: false, $id: "NewWebhook" },
 );
 export type NewWebhook = Static<typeof NewWebhook>;
 
 export const WebhookChange = Type.Object(
-  { url: Type.Optional(Url), types: Type.Optional(Types), is_enabled: Type.Optional(Type.Boolean()) },
+  {
+    url: Type.Optional(Url),
+    types: Type.Optional(Types),
+    is_enabled: Type.Optional(Type.Boolean()),
+    details: Type.Optional(Details),
+    view_id: Type.Optional(Type.Union([WantedView, Type.Null()], { description: "null removes the view." })),
+  },
   { additionalProperties: false, $id: "WebhookChange" },
 );
 export type WebhookChange = Static<typeof WebhookChange>;

@@ -7,6 +7,7 @@ import type { Found } from "../detection/finding.ts";
 import { unknownAccount } from "../domain/account.ts";
 import { isAccountSubject, timeOf, type RecordedActivity } from "../domain/activity.ts";
 import { joinCase, listMembers, openCase, type CaseDocument, type Changed, type Subject } from "../domain/case.ts";
+import { isReweighed, withDue, type Due } from "../domain/due.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import { countRepeat, isRepeat } from "../domain/evidence.ts";
 import type { FindingIds } from "../domain/finding.ts";
@@ -18,7 +19,7 @@ const openAttemptsMax = 5;
 
 // `newId(at)` embeds `at` in the id. A case id carries the time at which the case was created.
 export type Clock = { now: () => string; newId: (at?: string) => string };
-export type Batch = { tx: Queryable; tenantId: string; clock: Clock; now: string };
+export type Batch = { tx: Queryable; tenantId: string; clock: Clock; now: string; due?: Due };
 // One activity may lead to a finding about its account and another about its source. Both occurrences share one prediction id.
 type Predictions = Map<RecordedActivity, string>;
 
@@ -103,7 +104,8 @@ async function openOrJoinOne(batch: Opening, group: Group): Promise<Done | null>
     if (open) {
       const { changed, made } = fold(batch, { document: open.document, events: [] }, found);
       const listed = await findChanges(batch, open.document, group.members);
-      const document = listMembers(changed.document, listed);
+      const weighed = isReweighed(open.document, changed.document) ? withDue(changed.document, batch.due) : changed.document;
+      const document = listMembers(weighed, listed);
       const joined = document === open.document ? null : { ...open, document };
       return { document, isOpened: false, joined, events: changed.events, made, claims: claimsIn(document, found), listed };
     }
@@ -112,7 +114,7 @@ async function openOrJoinOne(batch: Opening, group: Group): Promise<Done | null>
     const opened = openCase(ownerOf(batch, first), first.finding, ids, now);
     const { changed, made } = fold(batch, opened, others);
     const listed = changesOf(new Map(), group.members);
-    const document = listMembers(changed.document, listed);
+    const document = withDue(listMembers(changed.document, listed), batch.due);
     const isBlocked = batch.flags.get(first.account ?? "")?.is_blocked ?? false;
     if (!(await insertCase(tx, { document, subject, end_user_is_blocked: isBlocked }))) continue;
     made.set(first, { case_id: ids.case_id, prediction_id: ids.prediction_id });

@@ -138,7 +138,8 @@ type Claimed = Pick<Oldest, "tx" | "tenantId" | "turn"> & { set: RuleSet; claime
 export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, set, claimed, isHistory }: Claimed): Promise<Pass> {
   const { clock } = detector;
   const now = clock.now();
-  const batch: Batch = { tx, tenantId, clock, now };
+  const due = set.dueTimes && { due: { times: set.dueTimes, zone: turn.time_zone } };
+  const batch: Batch = { tx, tenantId, clock, now, ...due };
   const activities = claimed.map((each) => each.activity);
   const { standing, memory, believed, accounts, campaigns, snoozer, judged, policy } = await judgeBatch(detector.enrichment, {
     batch,
@@ -152,6 +153,7 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, set
   const changed = standing.after(memory.countTied());
   const underWay = campaigns.changed();
   const isLocal = (id_key: string) => detector.verdicts?.isWaiting(tenantId, id_key) ?? false;
+  const isAssessment = judged.some(({ evidence }) => evidence);
   // Start all writes together: the database executes one while the next is being encoded.
   const [{ answers, events }] = await Promise.all([
     answerBatch(batch, { judged, policy, cases, flags: accounts.flags, isLocal }),
@@ -161,9 +163,14 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, set
       judged.map((each) => ({ ...toScored(each, cases), isImported: isHistory })),
     ),
     memory.save(now),
-    // With the current time as the time of receipt, imported activity counts as late, so no per-minute metrics are made for old
-    // days.
-    tallyBatch(tx, tenantId, isHistory ? activities.map((each) => ({ ...each, received_at: now })) : activities, memory.started),
+    tallyBatch(tx, tenantId, {
+      // With the current time as the time of receipt, imported activity counts as late, so no per-minute metrics are made for old
+      // days.
+      activities: isHistory ? activities.map((each) => ({ ...each, received_at: now })) : activities,
+      startedSessions: memory.started,
+      isAssessed: turn.assessed_at !== null,
+      isBrief: isAssessment || isAssessing(turn, now),
+    }),
     saveHits(batch, judged),
     saveCases(tx, tenantId, cases.joined),
     insertCaseClaims(tx, tenantId, cases.claims),
@@ -173,7 +180,7 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, set
     !isHistory && changed && saveTurn(tx, tenantId, changed),
     proveClaims(tx, tenantId, memory.listProved()),
     addIdentityCounts(tx, tenantId, identityCounts(believed)),
-    judged.some(({ evidence }) => evidence) && !isAssessing(turn, now, 0.5) && saveAssessedAt(tx, tenantId, now),
+    isAssessment && !isAssessing(turn, now, 0.5) && saveAssessedAt(tx, tenantId, now),
   ]);
   await labelReports(batch, reportsIn(judged, cases.made));
   const quarantined = isHistory ? [] : await quarantineByPolicy(batch, policy, { judged, flags: accounts.flags });

@@ -10,6 +10,7 @@ import {
   saveApplied,
   type UnlabelledOutcome,
 } from "../db/label-work.ts";
+import { saveMoney } from "../db/figures.ts";
 import { appendEvents } from "../db/events.ts";
 import { findHistoryClock } from "../db/history.ts";
 import { saveLabels, type NewLabelRow, type RatedActivity } from "../db/labels.ts";
@@ -119,6 +120,12 @@ async function labelOutcomes({ tx, tenantId, now }: Batch): Promise<number> {
     });
   });
   await saveLabels(tx, tenantId, labels);
+  const confirmed = decided.filter(({ disposition }) => verdicts[disposition] === 1);
+  await saveMoney(
+    tx,
+    tenantId,
+    confirmed.map(({ case_id }) => case_id),
+  );
   await endConfirmed({ tx, tenantId, now }, outcomes);
   return outcomes.length;
 }

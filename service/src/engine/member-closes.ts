@@ -1,7 +1,8 @@
+import { findRequestTime } from "../db/approvals.ts";
 import { claimMemberClose, deleteMemberCloses, listOwnOpenCases, saveMemberClose } from "../db/case-members.ts";
 import { lockCases, saveCases } from "../db/cases.ts";
 import { appendEvents } from "../db/events.ts";
-import { deleteClaims } from "../db/leases.ts";
+import { endWork } from "../db/leases.ts";
 import { saveOutcomes } from "../db/outcomes.ts";
 import type { Database } from "../db/postgres/database.ts";
 import { changeStatus, defaultReasons, type CaseDocument } from "../domain/case.ts";
@@ -13,7 +14,8 @@ type Closing = { database: Database; clock: Clock };
 
 // Closes the next batch of the cases that one attack opened, if its case was closed with `members: "same"`. Returns how many
 // cases it closed. It continues after the last id that it handled, so a case that a person reopens meanwhile stays open. So
-// does a case that has got evidence since the attack's case was closed, because nobody has judged it.
+// does a case that has got evidence since the attack's case was closed, or its approved close was requested, because nobody has
+// judged it.
 export async function closeMembers({ database, clock }: Closing, tenantId: string, limit = closedAtOnce): Promise<number> {
   return database.transaction(async (tx) => {
     const claimed = await claimMemberClose(tx, tenantId);
@@ -27,16 +29,22 @@ export async function closeMembers({ database, clock }: Closing, tenantId: strin
     }
     // The cast is safe: only saveCases and insertCase write documents.
     const { current_state: state } = JSON.parse(claimed.document) as CaseDocument;
+    // A second person approved what was there when the first one asked.
+    const asked = state.approved_by === undefined ? undefined : await findRequestTime(tx, tenantId, case_id);
+    const judgedAt = asked ?? state.changed_at;
     const reason = state.reason === defaultReasons.CLOSED ? `Closed together with case ${case_id}.` : state.reason;
-    const change = { status: "CLOSED" as const, reason, ...(state.disposition && { disposition: state.disposition }) };
+    const { disposition, own_disposition } = state;
+    const outcome = { ...(disposition && { disposition }), ...(own_disposition !== undefined && { own_disposition }) };
+    const change = { status: "CLOSED" as const, reason, ...outcome };
     const { cases, contended } = await lockCases(tx, tenantId, listed);
     const firstHeld = listed.findIndex((id) => contended.has(id));
     // Stop at the first case that another transaction has locked, so that the next batch continues there.
     const ids = firstHeld === -1 ? listed : listed.slice(0, firstHeld);
     const changed = ids.flatMap((id) => {
       const found = cases.get(id);
-      if (found?.document.status !== "OPEN" || found.document.current_state.changed_at > state.changed_at) return [];
-      const actor = { name: state.changed_by, now: clock.now(), state_id: clock.newId() };
+      if (found?.document.status !== "OPEN" || found.document.current_state.changed_at > judgedAt) return [];
+      const { changed_by: name, approved_by: approvedBy } = state;
+      const actor = { name, now: clock.now(), state_id: clock.newId(), ...(approvedBy !== undefined && { approvedBy }) };
       const { document, events } = changeStatus(found.document, { ...change, case_version: found.document.case_version }, actor);
       return [{ after: { ...found, document }, events }];
     });
@@ -44,7 +52,7 @@ export async function closeMembers({ database, clock }: Closing, tenantId: strin
     await Promise.all([
       saveMemberClose(tx, tenantId, { case_id, closed_to: ids.at(-1) ?? closed_to }),
       saveCases(tx, tenantId, closed),
-      deleteClaims(
+      endWork(
         tx,
         tenantId,
         closed.map(({ document }) => document.case_id),

@@ -47,7 +47,9 @@ export class RuleSets {
     const serving = await this.#models.current(tx, tenantId, found.models_revision);
     const lists = await this.#lists.current(tx, tenantId, found.lists_revision);
     const policy = await this.#policy(tx, tenantId, found.policy_version);
-    const current = { serving, ...(lists && { lists }), policy, snoozedUntil: found.snoozed_until };
+    const { due_times, due_times_version } = found;
+    const dueTimes = due_times && { dueTimes: { ...due_times, due_times_version } };
+    const current = { serving, ...(lists && { lists }), policy, snoozedUntil: found.snoozed_until, ...dueTimes };
     const known = this.#sets.get(tenantId);
     if (known?.revision === revision) return { ...known, ...current };
     const active = (await listRules(tx, tenantId)).filter((rule) => rule.state !== "off");

@@ -1,6 +1,14 @@
 import type { Queryable } from "../db/postgres/database.ts";
-import { findBuckets, insertBuckets, saveBuckets, type BucketChange, type MetricBucket } from "../db/metric-buckets.ts";
-import { Sketch, hashOf, type Hash } from "../detection/sketch.ts";
+import {
+  findBuckets,
+  insertAdditions,
+  insertBuckets,
+  saveBuckets,
+  takeAdditions,
+  type BucketChange,
+  type MetricBucket,
+} from "../db/metric-buckets.ts";
+import { Sketch, hashOf, hashesIn, type Hash } from "../detection/sketch.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import { bucketStart, levelsOf, type MetricLevel } from "../domain/metric.ts";
 
@@ -17,16 +25,42 @@ type Tally = {
   ids: Hash[];
 };
 
-// Counts a batch of one tenant by event time. `startedSessions` maps the sessions first seen in this batch to the time of their
-// first event. The caller holds the tenant's turn.
+// `startedSessions` maps the sessions first seen in this batch to the time of their first event. `isAssessed`: the tenant's servers
+// have sent assessments at some time. `isBrief`: somebody may wait for this batch.
+type Tallied = {
+  activities: RecordedActivity[];
+  startedSessions: ReadonlyMap<string, string>;
+  isAssessed: boolean;
+  isBrief: boolean;
+};
+
+// Larger batches are rare while somebody waits, and their additions would be as large as the buckets.
+const additionMax = 100;
+
+// Counts a batch of one tenant by event time. The caller holds the tenant's turn.
 export async function tallyBatch(
   tx: Queryable,
   tenantId: string,
-  activities: RecordedActivity[],
-  startedSessions: ReadonlyMap<string, string>,
+  { activities, startedSessions, isAssessed, isBrief }: Tallied,
 ): Promise<void> {
-  const tallies = sumUp(activities, startedSessions);
-  if (tallies.length === 0) return;
+  const tallies = new Tallies();
+  sumUp(tallies, activities, startedSessions);
+  if (tallies.all().length === 0) return;
+  if (!isBrief || activities.length > additionMax) {
+    if (isAssessed) tallies.add(await takeAdditions(tx, tenantId));
+    return mergeTallies(tx, tenantId, tallies.all());
+  }
+  if (await insertAdditions(tx, tenantId, tallies.all().map(bucketOf))) await mergeAdditions(tx, tenantId);
+}
+
+// The caller holds the tenant's turn.
+export async function mergeAdditions(tx: Queryable, tenantId: string): Promise<void> {
+  const tallies = new Tallies();
+  tallies.add(await takeAdditions(tx, tenantId));
+  await mergeTallies(tx, tenantId, tallies.all());
+}
+
+async function mergeTallies(tx: Queryable, tenantId: string, tallies: Tally[]): Promise<void> {
   const stored = new Map((await findBuckets(tx, tenantId, tallies)).map((bucket) => [keyOf(bucket), bucket]));
   const fresh: MetricBucket[] = [];
   const changes: BucketChange[] = [];
@@ -42,8 +76,7 @@ function keyOf({ level, at }: { level: MetricLevel; at: number }): string {
   return `${level} ${at}`;
 }
 
-function sumUp(activities: RecordedActivity[], startedSessions: ReadonlyMap<string, string>): Tally[] {
-  const tallies = new Tallies();
+function sumUp(tallies: Tallies, activities: RecordedActivity[], startedSessions: ReadonlyMap<string, string>): void {
   for (const activity of activities) {
     const session = activity.session_id === undefined ? null : hashOf(`s:${activity.session_id}`);
     const id = idOf(activity);
@@ -57,7 +90,6 @@ function sumUp(activities: RecordedActivity[], startedSessions: ReadonlyMap<stri
   for (const start of startsOf(activities, startedSessions)) {
     for (const tally of tallies.of(start)) tally.session_starts++;
   }
-  return tallies.all();
 }
 
 // Identifies the visitor as well as possible. The prefix letter separates an account from a device of the same name.
@@ -91,6 +123,17 @@ class Tallies {
 
   all(): Tally[] {
     return [...this.#byKey.values()];
+  }
+
+  add(buckets: MetricBucket[]): void {
+    for (const bucket of buckets) {
+      const tally = this.#tally(bucket.level, bucket.at);
+      tally.total_events += bucket.total_events;
+      tally.session_starts += bucket.session_starts;
+      tally.sessions.push(...hashesIn(bucket.sessions));
+      tally.identified.push(...hashesIn(bucket.identified));
+      tally.ids.push(...hashesIn(bucket.ids));
+    }
   }
 
   // Returns the tallies in which an event of that time is counted.

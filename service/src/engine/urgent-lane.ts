@@ -1,13 +1,15 @@
 import type { Logger } from "pino";
 import { isDayMissing } from "../db/activities.ts";
 import { isUnscorable } from "../db/unscorable.ts";
-import { Semaphore } from "../concurrency/semaphore.ts";
+import { PassingPlaces } from "../concurrency/passing-places.ts";
 import { Failure } from "../domain/failure.ts";
 import type { BatchTurns } from "./batch-turns.ts";
 import { detectBatch, urgentMax, type Detector, type Pass } from "./detect.ts";
 
-// How many tenants' urgent batches run at the same time. Each needs a connection.
-const atOnceMax = 4;
+// How many tenants' urgent batches run at the same time. Each needs a connection. A slow batch, which most requests would not wait
+// for, does not count as one of the four. So tenants whose database work is slow do not keep the others waiting. Nor do retries,
+// which mostly wait for a turn that another engine has.
+const limits = { atOnceMax: 4, retriesMax: 2, slowAtOnceMax: 3, slowAfterMs: 250, slowForMs: 60_000 };
 // How many times in a row a batch is retried. Each time it waits briefly for the tenant's turn.
 const attemptsMax = 50;
 
@@ -29,7 +31,7 @@ type State = { isWokenAgain: boolean; isBehind: boolean };
 // limit. So earlier activity counts in the verdict, and a stream of assessments does not starve the rest.
 export class UrgentLane {
   readonly #options: LaneOptions;
-  readonly #running = new Semaphore({ atOnceMax });
+  readonly #places = new PassingPlaces(limits);
   readonly #tenants = new Map<string, State>();
   #isStopped = false;
   #ended: Promise<unknown> = Promise.resolve();
@@ -59,14 +61,14 @@ export class UrgentLane {
 
   async #work(tenantId: string, state: State): Promise<void> {
     let failures = 0;
+    const attempt = () =>
+      this.#options.turns.run(tenantId, () => {
+        // A caller stores its activity before it wakes the lane, so this batch takes the activity of every wake-up until now.
+        state.isWokenAgain = false;
+        return this.#score(tenantId, state);
+      });
     do {
-      const isDone = await this.#running.run(tenantId, () =>
-        this.#options.turns.run(tenantId, () => {
-          // A caller stores its activity before it wakes the lane, so this batch takes the activity of every wake-up until now.
-          state.isWokenAgain = false;
-          return this.#score(tenantId, state);
-        }),
-      );
+      const isDone = await this.#places.run(tenantId, attempt, failures > 0);
       failures = isDone ? 0 : failures + 1;
       state.isWokenAgain ||= !isDone && failures < attemptsMax;
     } while (state.isWokenAgain && !this.#isStopped);

@@ -13,7 +13,7 @@ import {
 } from "../db/deliveries.ts";
 import { readFullEvents } from "../db/full-events.ts";
 import { findWebhook, saveWebhook, type StoredWebhook } from "../db/webhooks.ts";
-import { nextPauseMs, webhookReach, webhookTypes } from "../domain/webhook.ts";
+import { chatTypes, nextPauseMs, webhookReach, webhookTypes } from "../domain/webhook.ts";
 import { messageOf } from "../webhook/message.ts";
 import { post, type PostSettings, type Posted } from "../webhook/post.ts";
 import { Worker } from "./worker.ts";
@@ -55,7 +55,9 @@ export class WebhookSender extends Worker {
     const { database, clock, log } = this.#options;
     try {
       for (const key of await listWebhooksBehind(database))
-        await database.transaction((tx) => fanOut(tx, key, { types: webhookTypes, eventsMax, waitingMax, now: clock.now() }));
+        await database.transaction((tx) =>
+          fanOut(tx, key, { types: webhookTypes, chatTypes, eventsMax, waitingMax, now: clock.now() }),
+        );
       let taken = 0;
       // The tenant with the fewest messages in flight comes first.
       const due = (await listWebhooksDue(database, clock.now())).toSorted((a, b) => this.#placesOf(a) - this.#placesOf(b));

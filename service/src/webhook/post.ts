@@ -1,8 +1,5 @@
 // Posts one message once.
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
-import { isIP } from "node:net";
-import { PrivateAddress, isPrivate, publicLookup } from "./address.ts";
+import { startRequest } from "./request.ts";
 import { signatureHeaders } from "./signature.ts";
 
 export type Message = { url: string; id: string; body: string; secrets: string[]; now: string };
@@ -36,8 +33,6 @@ function send(
   { isPrivateAllowed, timeoutMs = timeoutDefaultMs, signal: leaving }: PostSettings,
 ): Promise<number> {
   const url = new URL(address);
-  // The brackets of an IPv6 host belong to the URL, not to the address.
-  const host = url.hostname.replace(/^\[|\]$/g, "");
   const headers = {
     "content-type": "application/json",
     "content-length": String(Buffer.byteLength(body)),
@@ -45,20 +40,10 @@ function send(
     ...signatureHeaders({ id, timestamp: Math.floor(Date.parse(now) / 1000), body }, secrets),
   };
   return new Promise((resolve, reject) => {
-    // A name is checked during lookup. A literal address is never looked up, so check it here.
-    if (!isPrivateAllowed && isIP(host) !== 0 && isPrivate(host)) throw new PrivateAddress(host);
-    const start = url.protocol === "https:" ? httpsRequest : httpRequest;
-    // The limit covers connecting, sending and waiting for the response. Each message uses a new connection: there are many
-    // receivers, and a kept connection that the receiver closed would look like a failure.
+    // The limit covers connecting, sending and waiting for the response.
     const limit = AbortSignal.timeout(timeoutMs);
-    const options = {
-      method: "POST",
-      headers,
-      signal: leaving ? AbortSignal.any([limit, leaving]) : limit,
-      agent: false as const,
-      ...(!isPrivateAllowed && { lookup: publicLookup }),
-    };
-    const sent = start(url, options, (answer) => {
+    const signal = leaving ? AbortSignal.any([limit, leaving]) : limit;
+    const sent = startRequest(url, { isPrivateAllowed }, { method: "POST", headers, signal }, (answer) => {
       resolve(answer.statusCode ?? 0);
       // Discard the rest of the response, however long it is.
       answer.destroy();

@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-quer
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { Actor } from "../../parts/Actor.tsx";
-import { StatusBadge, dispositionWords, hasOwnReason } from "../../parts/Badges.tsx";
+import { StatusBadge, hasOwnReason, outcomeName } from "../../parts/Badges.tsx";
 import { ColumnNames } from "../../parts/ColumnNames.tsx";
 import { ListFoot } from "../../parts/ListFoot.tsx";
 import { CaseLabel } from "../../parts/RandomCheck.tsx";
@@ -92,10 +92,10 @@ function Outcome({ row }: { row: CaseListItem }) {
   if (!may("read:case")) return <span className="text-faint">not available</span>;
   if (read.isPending) return <span className="inline-block h-3.5 w-24 animate-pulse rounded bg-sunken" />;
   if (read.isError) return <span className="text-faint">{wordsOf(read.error)}</span>;
-  const { disposition, changed_by, reason } = read.data.current_state;
+  const { changed_by, reason } = read.data.current_state;
   return (
     <>
-      <strong className="font-semibold">{disposition ? dispositionWords[disposition] : "No outcome given"}</strong>{" "}
+      <strong className="font-semibold">{outcomeName(read.data.current_state) ?? "No outcome given"}</strong>{" "}
       <span className="text-soft">
         by <Actor actor={changed_by} />
       </span>

@@ -1,15 +1,19 @@
 import { ProblemError, unknownAccount, type Case } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
+import { Link, useParams } from "@tanstack/react-router";
 import { ArrowLeft, Link2, Printer, RotateCcw } from "lucide-react";
 import { useCallback, useRef, type ReactNode } from "react";
+import { WaitingLine } from "../../approving/WaitingLine.tsx";
 import { ClaimLine } from "../../claiming/ClaimLine.tsx";
 import { useClosing } from "../../closing/useClosing.tsx";
+import { HandoverLine } from "../../handing/Handover.tsx";
+import { useHandover } from "../../handing/useHandover.tsx";
 import { useBack } from "../../keys/back.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { Notes } from "../../notes/Notes.tsx";
-import { FlagMarks, StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
+import { FlagMarks, StatusBadge, outcomeName } from "../../parts/Badges.tsx";
 import { Button, IconButton, Kbd } from "../../parts/Button.tsx";
+import { DueMark } from "../../parts/Due.tsx";
 import { copyAddress } from "../../parts/Copy.tsx";
 import { RandomCheckMark, isRandomCheck } from "../../parts/RandomCheck.tsx";
 import { Score } from "../../parts/Score.tsx";
@@ -44,7 +48,10 @@ export function CaseScreen() {
     if (isAbsent)
       return (
         <Empty isScreen title="Case not found">
-          It may belong to another tenant, or the address may be incomplete.
+          <p>It may belong to another tenant, or the address may be incomplete.</p>
+          <Link to="/" className="mt-3 inline-block text-accent underline">
+            Go to the queue
+          </Link>
         </Empty>
       );
     return <Trouble isScreen error={read.error} onRetry={() => void read.refetch()} />;
@@ -60,12 +67,13 @@ function CaseView({ found, stale }: { found: Case; stale: ReactNode }) {
   closingRef.current = closing;
   const onClose = useCallback((first?: Disposition) => closingRef.current.open(found, first), [found]);
   const onUndo = useCallback(() => closingRef.current.undo(), []);
-  useKeys(useCaseKeys({ found, onClose, onUndo }));
+  const handing = useHandover();
+  useKeys(useCaseKeys({ found, onClose, onHandOver: handing.open, onUndo }));
   const listing = useListing(found);
   const mayChange = may("update:case");
   return (
     <div className="on-paper h-full overflow-y-auto">
-      <Header found={found} onBack={back}>
+      <Header found={found} onBack={back} onHandOver={() => handing.open(found.case_id)}>
         {listing.isAllowed && (
           <Button onClick={listing.open}>
             Add to a list <Kbd>L</Kbd>
@@ -103,6 +111,7 @@ function CaseView({ found, stale }: { found: Case; stale: ReactNode }) {
       </div>
       <Printed />
       {closing.element}
+      {handing.element}
       {listing.element}
     </div>
   );
@@ -121,7 +130,9 @@ function AccountFlags({ websiteAccountId }: { websiteAccountId: string }) {
   );
 }
 
-function Header({ found, onBack, children }: { found: Case; onBack: () => void; children: ReactNode }) {
+type HeaderProps = { found: Case; onBack: () => void; onHandOver: () => void; children: ReactNode };
+
+function Header({ found, onBack, onHandOver, children }: HeaderProps) {
   const { case_version, status, created_at, details, current_state: state, state_history: history } = found;
   const first = history[0]?.score ?? state.score;
   return (
@@ -141,13 +152,13 @@ function Header({ found, onBack, children }: { found: Case; onBack: () => void; 
             </h1>
             <AccountFlags websiteAccountId={found.website_account_id} />
             <StatusBadge status={status} />
+            <DueMark at={found.due_at} status={status} />
             {isRandomCheck(details) && <RandomCheckMark />}
-            {state.disposition && <span className="text-soft">{dispositionWords[state.disposition]}</span>}
+            {state.disposition && <span className="text-soft">{outcomeName(state)}</span>}
           </div>
           <p className="text-xs text-faint">
             Opened <Age at={created_at} suffix=" ago" /> · version {case_version} · {found.case_id}
           </p>
-          <ClaimLine found={found} />
         </div>
         <div>
           <div className="flex items-center gap-3">
@@ -165,6 +176,11 @@ function Header({ found, onBack, children }: { found: Case; onBack: () => void; 
           </IconButton>
           <SaveFile found={found} />
           {children}
+        </div>
+        <div className="flex basis-full flex-wrap gap-x-3 pl-11 empty:hidden">
+          <ClaimLine found={found} />
+          <HandoverLine found={found} onHandOver={onHandOver} />
+          {status === "OPEN" && <WaitingLine caseId={found.case_id} />}
         </div>
       </div>
     </header>

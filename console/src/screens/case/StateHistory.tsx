@@ -1,6 +1,6 @@
 import type { Case, CaseState } from "@casehound/client";
 import { Actor } from "../../parts/Actor.tsx";
-import { StatusBadge, dispositionWords } from "../../parts/Badges.tsx";
+import { StatusBadge, outcomeName } from "../../parts/Badges.tsx";
 import { ColumnNames } from "../../parts/ColumnNames.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Moment } from "../../parts/Time.tsx";
@@ -30,7 +30,7 @@ export function StateHistory({ found }: { found: Case }) {
                   <Actor actor={state.changed_by} />
                 </td>
                 <td className="py-2 [overflow-wrap:anywhere]">
-                  {state.disposition && <strong className="font-semibold">{dispositionWords[state.disposition]}. </strong>}
+                  {state.disposition && <strong className="font-semibold">{outcomeName(state)}. </strong>}
                   {state.reason}
                 </td>
               </tr>

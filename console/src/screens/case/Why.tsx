@@ -11,6 +11,7 @@ import { Evidence, evidenceOf } from "./Evidence.tsx";
 import { PartOfAttack } from "./Members.tsx";
 import { WasRandomCheck } from "./RandomCheck.tsx";
 import { Section } from "./Section.tsx";
+import { Similar } from "./Similar.tsx";
 import { Waterfall } from "./Waterfall.tsx";
 
 const highlightsMax = 6;
@@ -50,6 +51,7 @@ export function Why({ found }: { found: Case }) {
           <p className="mt-1 hidden print:block">{highlights.length - shown.length} more are not printed.</p>
         </>
       )}
+      <Similar found={found} />
       <PartOfAttack found={found} />
       <WasRandomCheck found={found} />
       <ClaimedAccounts ids={found.details.claimed_accounts ?? []} />

@@ -15,11 +15,12 @@ type Acts = {
   // How many rows are selected. If any are, the keys act on them and never on the row in focus.
   selected?: number;
   onClose: (first?: Disposition) => void;
+  onHandOver: (caseId: string) => void;
   onUndo: () => void;
 };
 
 // The keys that act on the case in focus, in the queue and on the case screen.
-export function useCaseKeys({ found, selected = 0, onClose, onUndo }: Acts): Binding[] {
+export function useCaseKeys({ found, selected = 0, onClose, onHandOver, onUndo }: Acts): Binding[] {
   const { may, flags, queries } = useWorkspace();
   const cache = useQueryClient();
   const { toggle: toggleClaim } = useClaims();
@@ -47,6 +48,13 @@ export function useCaseKeys({ found, selected = 0, onClose, onUndo }: Acts): Bin
         run: () => toggleClaim(found?.case_id ?? ""),
         isOff: isMany || !mayClose,
       },
+      {
+        key: "h",
+        name: "Hand over the case",
+        group,
+        run: () => onHandOver(found?.case_id ?? ""),
+        isOff: isMany || !mayClose,
+      },
       { key: "c", name: `Close ${what}`, group, run: () => onClose(), isOff: !mayClose },
       ...dispositions.map((each, index) => ({
         key: String(index + 1),
@@ -64,5 +72,5 @@ export function useCaseKeys({ found, selected = 0, onClose, onUndo }: Acts): Bin
       })),
       { key: "z", name: "Undo the last change", group, run: onUndo },
     ];
-  }, [found, selected, may, flags, queries, cache, toggleClaim, onClose, onUndo]);
+  }, [found, selected, may, flags, queries, cache, toggleClaim, onClose, onHandOver, onUndo]);
 }

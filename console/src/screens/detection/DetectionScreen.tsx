@@ -5,6 +5,8 @@ import { useKeys, type Binding } from "../../keys/keys.ts";
 import { Kbd } from "../../parts/Button.tsx";
 import { NotAvailable } from "../../parts/NotAvailable.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
+import { ClosingTab } from "../closing/ClosingTab.tsx";
+import { DueTab } from "../due/DueTab.tsx";
 import { ListsTab } from "../lists/ListsTab.tsx";
 import { ModelsTab } from "../models/ModelsTab.tsx";
 import { PolicyTab } from "../policy/PolicyTab.tsx";
@@ -19,8 +21,10 @@ const tabs: { tab: Tab | undefined; name: string }[] = [
   { tab: "lists", name: "Lists" },
   { tab: "thresholds", name: "Thresholds" },
   { tab: "policy", name: "Policy" },
+  { tab: "due", name: "Due times" },
   { tab: "quiet", name: "Quiet" },
   { tab: "models", name: "Models" },
+  { tab: "closing", name: "Closing" },
   { tab: "not-accepted", name: "Not accepted" },
 ];
 
@@ -50,6 +54,11 @@ export function DetectionScreen() {
             <PolicyTab />
           </Allowed>
         )}
+        {tab === "due" && (
+          <Allowed scope="read:tenant">
+            <DueTab />
+          </Allowed>
+        )}
         {tab === "quiet" && (
           <Allowed scope="read:cases">
             <QuietTab />
@@ -58,6 +67,11 @@ export function DetectionScreen() {
         {tab === "models" && (
           <Allowed scope="read:models">
             <ModelsTab />
+          </Allowed>
+        )}
+        {tab === "closing" && (
+          <Allowed scope="read:case">
+            <ClosingTab />
           </Allowed>
         )}
         {tab === "not-accepted" && (
@@ -94,27 +108,30 @@ function Header({ tab }: { tab: Tab | undefined }) {
   );
   useKeys(keys);
   return (
-    <header className="flex shrink-0 items-center gap-4 border-b border-line bg-surface pr-4">
+    <header className="flex shrink-0 items-center gap-2 border-b border-line bg-surface">
       <h1 className="sr-only">Detection</h1>
-      <nav aria-label="Detection" className="flex flex-1 gap-1 px-3">
+      <nav aria-label="Detection" className="flex min-w-0 flex-1 gap-1 overflow-x-auto px-3">
         {tabs.map((each) => (
           <Link
             key={each.name}
             to="/detection"
             search={each.tab ? { tab: each.tab } : {}}
             aria-current={each.tab === tab ? "page" : undefined}
-            className={`flex h-11 items-center border-b-2 px-2 text-sm outline-offset-[-2px] ${each.tab === tab ? "border-accent font-semibold text-ink" : "border-transparent text-soft hover:text-ink"}`}
+            className={`flex h-11 shrink-0 items-center border-b-2 px-2 text-sm whitespace-nowrap outline-offset-[-2px] ${each.tab === tab ? "border-accent font-semibold text-ink" : "border-transparent text-soft hover:text-ink"}`}
           >
             {each.name}
           </Link>
         ))}
       </nav>
-      {mayManage && (
+      {mayManage && tab === undefined && (
         <Link
           to="/detection/new-rule"
-          className="inline-flex h-8 items-center gap-1.5 rounded-md border border-accent bg-accent px-3 text-sm font-medium text-accent-ink hover:opacity-90"
+          className="mr-4 inline-flex h-8 items-center gap-1.5 rounded-md border border-accent bg-accent px-3 text-sm font-medium text-accent-ink hover:opacity-90"
         >
-          <Plus size={15} aria-hidden /> New rule <Kbd>N</Kbd>
+          <Plus size={15} aria-hidden /> <span className="whitespace-nowrap max-sm:sr-only">New rule</span>
+          <span className="max-sm:hidden">
+            <Kbd>N</Kbd>
+          </span>
         </Link>
       )}
     </header>

@@ -28,7 +28,7 @@ export function RuleForm({ drafting, isNew, areas, onTarget }: Props) {
         {(isTold || others.length > 0) && (
           <Alert>Not saved: {isTold ? trouble.words : others.join("; ")}. Your draft is kept.</Alert>
         )}
-        <div className={`grid gap-4 ${isNew ? "grid-cols-2" : ""}`}>
+        <div className={`grid gap-4 ${isNew ? "grid-cols-2 max-sm:grid-cols-1" : ""}`}>
           <Field
             name="name"
             label="Name"
@@ -93,7 +93,7 @@ function Texts({ drafting: { draft, trouble, change }, areas, onTarget }: Omit<P
 function Facts({ drafting: { draft, change }, error }: { drafting: Drafting; error: string | undefined }) {
   const { wanted } = draft;
   return (
-    <div className="grid grid-cols-3 gap-4">
+    <div className="grid grid-cols-3 gap-4 max-sm:grid-cols-1">
       <Choice
         label="Label"
         value={wanted.label}
@@ -164,7 +164,7 @@ function StateChoice({ drafting: { draft, change } }: { drafting: Drafting }) {
   return (
     <fieldset>
       <legend className="mb-1 text-sm font-medium">State</legend>
-      <div className="grid grid-cols-3 gap-3">
+      <div className="grid grid-cols-3 gap-3 max-sm:grid-cols-1">
         {ruleStates.map((state) => (
           <label
             key={state}

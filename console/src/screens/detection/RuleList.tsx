@@ -116,15 +116,15 @@ function RuleTable({ rules, body, search, onSearch }: TableProps) {
               State
             </th>
             {sorted(undefined, "Rule", "")}
-            <th scope="col" className="w-40 font-medium max-xl:w-14">
+            <th scope="col" className="w-40 font-medium max-[90rem]:w-38 max-xl:w-14 max-md:hidden">
               <span className="max-xl:sr-only">Label</span>
             </th>
-            {sorted("weight", "Weight", "w-22 text-right")}
-            {sorted("hits", "Hits, 7 d", "w-24 text-right")}
-            <th scope="col" className="w-60 font-medium max-xl:w-36">
+            {sorted("weight", "Weight", "w-22 text-right max-[90rem]:w-20 max-md:hidden")}
+            {sorted("hits", "Hits, 7 d", "w-24 text-right max-sm:hidden")}
+            <th scope="col" className="w-60 font-medium max-[90rem]:w-36 max-md:hidden">
               Outcomes, 7 d
             </th>
-            {sorted("precision", "Precision, total", "w-36 text-right !pr-5")}
+            {sorted("precision", "Precision", "w-28 text-right !pr-5 max-md:hidden")}
           </tr>
         </thead>
         <tbody ref={body} className="bg-surface">
@@ -150,17 +150,17 @@ function RuleRow({ rule, isBusy, onSwitch }: RowProps) {
       <td className="py-2">
         <RuleCell rule={rule} />
       </td>
-      <td className="py-2">
+      <td className="py-2 max-md:hidden">
         <FraudLabel label={rule.label} isShort />
       </td>
-      <td className="py-2 pr-7! text-right">{rule.weight.toFixed(1)}</td>
-      <td className="py-2 pr-7! text-right">
+      <td className="py-2 pr-7! text-right max-md:hidden">{rule.weight.toFixed(1)}</td>
+      <td className="py-2 pr-7! text-right max-sm:hidden">
         <Hits rule={rule} />
       </td>
-      <td className="py-2">
+      <td className="py-2 max-md:hidden">
         <Outcomes of={rule.outcomes_7d} isShort />
       </td>
-      <td className="py-2 pr-9! text-right font-semibold">{precisionWords(rule.precision)}</td>
+      <td className="py-2 pr-9! text-right font-semibold max-md:hidden">{precisionWords(rule.precision)}</td>
     </tr>
   );
 }
@@ -172,11 +172,11 @@ function RuleCell({ rule }: { rule: Rule }) {
         to="/detection/$ruleId"
         params={{ ruleId: rule.rule_id }}
         data-rule=""
-        className="block truncate font-medium hover:text-accent hover:underline"
+        className="line-clamp-2 font-medium hover:text-accent hover:underline"
       >
         {rule.name}
       </Link>
-      <div className="truncate text-xs text-soft">
+      <div className="line-clamp-2 text-xs text-soft">
         <Sentence text={rule.sentence} isQuiet />
       </div>
     </>

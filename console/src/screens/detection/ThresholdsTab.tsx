@@ -121,7 +121,7 @@ function ThresholdsForm({ stored }: { stored: Thresholds }) {
       </p>
       <ThresholdScale steps={wanted} />
       <Conflict stored={stored} drafting={drafting} />
-      <div className="mt-5 grid grid-cols-4 gap-4">
+      <div className="mt-5 grid grid-cols-4 gap-4 max-md:grid-cols-2">
         {steps.map((step) => (
           <NumberField
             key={step}

@@ -27,7 +27,7 @@ export function TryResult({ backtest, result, ruleId }: Props) {
           note={
             caught === null
               ? "no hits"
-              : `scored below 3 at the time, so opened no case; the other ${shareWords(caught)} scored 3 or more`
+              : `scored below 3 at the time, so opened no case; the other ${shareWords(caught)} scored 3 or higher`
           }
         />
         <Figure name="Precision" value={precisionWords(precision)} note="by the outcomes of their cases" />

@@ -2,7 +2,7 @@ import { labels, ruleStates } from "@casehound/client";
 import type { Reason } from "./queries.ts";
 import { reasonNames } from "./reasons.ts";
 
-const tabs = ["lists", "thresholds", "policy", "quiet", "models", "not-accepted"] as const;
+const tabs = ["lists", "thresholds", "policy", "due", "quiet", "models", "closing", "not-accepted"] as const;
 const sorts = ["hits", "precision", "weight"] as const;
 export const reportDays = [7, 30, 90] as const;
 

@@ -1,9 +1,9 @@
-import type { Scope } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
 import { Alert } from "../../parts/Field.tsx";
+import { ScopePicker } from "../../parts/ScopePicker.tsx";
 import { useTask } from "../../parts/task.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
 import type { Secret } from "./SecretDialog.tsx";
@@ -13,12 +13,7 @@ export function NewClientDialog({ onClose, onMade }: { onClose: () => void; onMa
   const { client, may } = useWorkspace();
   const cache = useQueryClient();
   const task = useTask();
-  const [chosen, setChosen] = useState<ReadonlySet<Scope>>(new Set());
-  const toggle = (scope: Scope) => {
-    const next = new Set(chosen);
-    if (!next.delete(scope)) next.add(scope);
-    setChosen(next);
-  };
+  const [chosen, setChosen] = useState<ReadonlySet<(typeof offeredScopes)[number]>>(new Set());
   const make = () =>
     task.run(async () => {
       const made = await client.call("createClient", { body: { scopes: [...chosen] } });
@@ -56,23 +51,13 @@ export function NewClientDialog({ onClose, onMade }: { onClose: () => void; onMa
           ))}
         </div>
         {task.problem !== null && <Alert>{task.problem}</Alert>}
-        <fieldset className="grid grid-cols-2 gap-x-6 gap-y-1 max-sm:grid-cols-1" disabled={task.isBusy}>
-          <legend className="mb-2 text-sm font-medium">Scopes</legend>
-          {offeredScopes.filter(may).map((scope) => (
-            <label key={scope} className="flex items-start gap-2 rounded px-1 py-1 hover:bg-hover">
-              <input
-                type="checkbox"
-                className="mt-0.5 size-4 shrink-0 accent-accent"
-                checked={chosen.has(scope)}
-                onChange={() => toggle(scope)}
-              />
-              <span className="min-w-0">
-                <span className="block text-sm">{scopeWords[scope]}</span>
-                <span className="block font-mono text-xs text-faint">{scope}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
+        <ScopePicker
+          offered={offeredScopes.filter(may)}
+          words={scopeWords}
+          chosen={chosen}
+          onChange={setChosen}
+          isBusy={task.isBusy}
+        />
       </div>
     </Dialog>
   );

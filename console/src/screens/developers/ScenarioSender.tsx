@@ -33,7 +33,7 @@ function Choice({ chosen }: { chosen: ScenarioId }) {
   return (
     <fieldset>
       <legend className="sr-only">Scenario</legend>
-      <div className="grid grid-cols-5 gap-2 max-[84rem]:grid-cols-3">
+      <div className="grid grid-cols-5 gap-2 max-[84rem]:grid-cols-3 max-sm:grid-cols-1">
         {scenarioIds.map((id) => (
           <label
             key={id}
@@ -69,7 +69,7 @@ function Sending({ id }: { id: ScenarioId }) {
       await navigate({ search: { scenario: id, run }, resetScroll: false });
     });
   return (
-    <div className="flex items-start gap-4">
+    <div className="flex items-start gap-4 max-sm:flex-col">
       <div className="min-w-0 flex-1 text-sm">
         <p>{story}</p>
         <p className="text-soft">Expected: {expects}</p>

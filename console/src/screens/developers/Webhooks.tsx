@@ -12,6 +12,7 @@ import { Age, Moment } from "../../parts/Time.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
+import { formatWords } from "./ChatFields.tsx";
 import { Deliveries } from "./Deliveries.tsx";
 import { WebhookDialog } from "./WebhookDialog.tsx";
 import { WebhookSecretDialog } from "./WebhookSecretDialog.tsx";
@@ -141,6 +142,7 @@ function WebhookRow({ of, onAsk }: { of: Webhook; onAsk: (kind: Asked) => void }
             {!isOn && <span className="rounded bg-warn-soft px-1.5 text-xs font-medium text-warn">Off</span>}
           </p>
           <p className="text-xs text-faint">
+            {of.format !== "standard" && `${formatWords[of.format]} · `}
             {types.length === 0 ? "Every type" : types.join(", ")} · created <Age at={created_at} suffix=" ago" />
           </p>
           {of.disabled_reason !== undefined && <p className="text-xs text-warn">{of.disabled_reason}</p>}

@@ -124,8 +124,8 @@ function useLinkKeys(acts: Acts): void {
     () => [
       { key: "j", name: "Next device or address", group, run: () => latest.current.onMove(1) },
       { key: "k", name: "Previous device or address", group, run: () => latest.current.onMove(-1) },
-      { key: "ArrowDown", shown: "↓", name: "Next device or address (arrow key)", group, run: () => latest.current.onMove(1) },
-      { key: "ArrowUp", shown: "↑", name: "Previous device or address (arrow key)", group, run: () => latest.current.onMove(-1) },
+      { key: "ArrowDown", shown: "↓", name: "Next device or address", group, run: () => latest.current.onMove(1) },
+      { key: "ArrowUp", shown: "↑", name: "Previous device or address", group, run: () => latest.current.onMove(-1) },
       { key: "Enter", name: "Go to its accounts", group, run: () => latest.current.onEnter() },
       { key: "Escape", shown: "Esc", name: "Back to the table or the graph", group, run: () => latest.current.onLeave() },
       { key: "/", name: "Links around an account", group, run: () => latest.current.onFind() },

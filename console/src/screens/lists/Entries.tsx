@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
 import { useState } from "react";
+import { nameOfActor } from "../../parts/Actor.tsx";
 import { Button, IconButton } from "../../parts/Button.tsx";
 import { inputLook } from "../../parts/Field.tsx";
 import { Empty, Loading, Trouble, wordsOf } from "../../parts/States.tsx";
@@ -18,7 +19,7 @@ export function Entries({ list }: { list: List }) {
   const read = useInfiniteQuery(useListQueries().entries(list.name, prefix.trim()));
   const entries = read.data?.pages.flatMap((page) => page.entries) ?? [];
   return (
-    <div className="grid gap-3">
+    <div className="grid grid-cols-1 gap-3">
       <input
         type="search"
         aria-label="Find entries"
@@ -53,9 +54,9 @@ function EntryTable({ list, entries }: { list: List; entries: ListEntry[] }) {
       <thead className="border-b border-line text-xs text-faint">
         <tr>
           <th className="py-2 pr-3 font-medium">Value</th>
-          <th className="w-28 py-2 pr-3 font-medium">Expires</th>
-          <th className="py-2 pr-3 font-medium">Reason</th>
-          <th className="w-44 py-2 pr-3 font-medium">Added</th>
+          <th className="w-28 py-2 max-sm:w-24 pr-3 font-medium">Expires</th>
+          <th className="py-2 pr-3 font-medium max-sm:hidden">Reason</th>
+          <th className="w-44 py-2 pr-3 font-medium max-sm:hidden">Added</th>
           <th className="w-10 py-2">
             <span className="sr-only">Remove</span>
           </th>
@@ -70,7 +71,7 @@ function EntryTable({ list, entries }: { list: List; entries: ListEntry[] }) {
             <td className={`py-1.5 pr-3 ${entry.is_expired ? "text-faint line-through" : "text-soft"}`}>
               {entry.expires_at === undefined ? "Never" : dayOf(entry.expires_at)}
             </td>
-            <td className="truncate py-1.5 pr-3 text-soft" title={entry.reason}>
+            <td className="truncate py-1.5 pr-3 text-soft max-sm:hidden" title={entry.reason}>
               {entry.reason}
               {entry.from_case_id !== undefined && (
                 <Link className="ml-1 text-accent hover:underline" to="/cases/$caseId" params={{ caseId: entry.from_case_id }}>
@@ -78,8 +79,8 @@ function EntryTable({ list, entries }: { list: List; entries: ListEntry[] }) {
                 </Link>
               )}
             </td>
-            <td className="truncate py-1.5 pr-3 text-soft" title={entry.added_by}>
-              <Age at={entry.added_at} suffix=" ago" /> by {entry.added_by}
+            <td className="truncate py-1.5 pr-3 text-soft max-sm:hidden" title={entry.added_by}>
+              <Age at={entry.added_at} suffix=" ago" /> by {nameOfActor(entry.added_by)}
             </td>
             <td className="py-1.5">
               {may("update:lists") && (

@@ -24,7 +24,7 @@ export function ListPanel({ list, onDeleted }: { list: List; onDeleted: () => vo
   const close = () => setAsk(null);
   return (
     <Section title={list.name} aside={<KindChoice list={list} />}>
-      <div className="grid gap-4">
+      <div className="grid grid-cols-1 gap-4">
         <div className="grid gap-1 text-sm text-soft">
           {list.description !== "" && <p className="text-ink">{list.description}</p>}
           <p>

@@ -21,7 +21,10 @@ export function ListsTab() {
   const [isNew, setNew] = useState(false);
   const show = (name?: string) => void navigate({ to: "/detection", search: { tab: "lists", ...(name && { list: name }) } });
   const lists = read.data ?? [];
-  const shown = lists.find(({ name }) => name === chosen) ?? (chosen === undefined ? lists[0] : undefined);
+  // Keep the first list that was shown: a colleague may create a list that comes before it.
+  const [first, setFirst] = useState<string>();
+  if (first === undefined && lists[0]) setFirst(lists[0].name);
+  const shown = lists.find(({ name }) => name === (chosen ?? first)) ?? (chosen === undefined ? lists[0] : undefined);
   const add = may("manage:lists") && (
     <Button onClick={() => setNew(true)}>
       <ListPlus size={15} aria-hidden /> New list
@@ -41,7 +44,7 @@ export function ListsTab() {
       )}
       {lists.length > 0 && (
         <div className="grid grid-cols-[20rem_minmax(0,1fr)] items-start gap-4 max-[64rem]:grid-cols-1">
-          <div className="grid gap-3">
+          <div className="grid grid-cols-1 gap-3">
             <div className="flex items-center justify-between">
               {add}
               <GuideLink page="lists" about="lists" />

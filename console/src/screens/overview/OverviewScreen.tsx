@@ -31,7 +31,7 @@ export function OverviewScreen() {
   const days = search.days ?? rangeDefault;
   return (
     <div className="on-paper h-full overflow-y-auto" tabIndex={-1}>
-      <header className="sticky top-0 z-10 flex h-12 items-center gap-4 border-b border-line bg-surface px-5">
+      <header className="sticky top-0 z-10 flex min-h-12 flex-wrap items-center gap-x-4 gap-y-1 border-b border-line bg-surface px-5">
         <h1 className="text-lg font-semibold">Overview</h1>
         <nav aria-label="Range" className="no-print ml-auto flex rounded-md border border-line bg-sunken p-0.5">
           {ranges.map((range) => (
@@ -41,7 +41,7 @@ export function OverviewScreen() {
               search={({ days: _days, ...rest }) => ({ ...rest, ...(range !== rangeDefault && { days: range }) })}
               aria-current={days === range ? "true" : undefined}
               activeOptions={{ exact: true }}
-              className={`grid h-7 place-items-center rounded px-3 text-xs font-medium ${days === range ? "bg-raised text-ink shadow-sm" : "text-soft hover:text-ink"}`}
+              className={`grid h-7 place-items-center rounded px-3 text-xs whitespace-nowrap max-sm:px-2 font-medium ${days === range ? "bg-raised text-ink shadow-sm" : "text-soft hover:text-ink"}`}
             >
               {range} days
             </Link>
@@ -87,16 +87,26 @@ function Panels({ found, queries }: { found: Overview; queries: ReturnType<typeo
   const outcomes = outcomesChart(found);
   const view = (id: ChartId) => ({ isTable: isTable(id), onTable: put(id) });
   return (
-    <div className="mx-auto grid max-w-[88rem] gap-4 p-5">
+    <div className="mx-auto grid max-w-[88rem] grid-cols-1 gap-4 p-5 max-sm:p-3">
       <Tiles found={found} />
       <div className="grid grid-cols-12 gap-4">
         <ChartPanel {...view("days")} title={perDay.title} chart={perDay} className="col-span-8 max-[70rem]:col-span-12">
           <ColumnChart key={found.days.length} chart={perDay} />
         </ChartPanel>
-        <ChartPanel {...view("scores")} title={scores.title} chart={scores} className="col-span-4 max-[70rem]:col-span-6">
+        <ChartPanel
+          {...view("scores")}
+          title={scores.title}
+          chart={scores}
+          className="col-span-4 max-[70rem]:col-span-6 max-md:col-span-12"
+        >
           <RowChart chart={scores} looks={scores.looks} />
         </ChartPanel>
-        <ChartPanel {...view("backlog")} title={backlog.title} chart={backlog} className="col-span-4 max-[70rem]:col-span-6">
+        <ChartPanel
+          {...view("backlog")}
+          title={backlog.title}
+          chart={backlog}
+          className="col-span-4 max-[70rem]:col-span-6 max-md:col-span-12"
+        >
           <RowChart chart={backlog} />
         </ChartPanel>
         <ChartPanel {...view("outcomes")} title={outcomes.title} chart={outcomes} className="col-span-4 max-[70rem]:col-span-12">
@@ -130,7 +140,7 @@ function Tiles({ found }: { found: Overview }) {
   const decided = outcomes.confirmed + outcomes.false_positives;
   const oldest = found.backlog.slice(3).reduce((sum, { cases }) => sum + cases, 0);
   return (
-    <div className="grid grid-cols-5 gap-4 max-[70rem]:gap-3">
+    <div className="grid grid-cols-5 gap-4 max-[70rem]:gap-3 max-md:grid-cols-2">
       <Tile name="Open now" value={count.format(open_cases)} leadsTo={{}}>
         {oldest === 0 ? "none older than 3 days" : `${count.format(oldest)} older than 3 days`}
       </Tile>

@@ -9,12 +9,19 @@ import { inputLook } from "../../parts/Field.tsx";
 import { NotAvailable } from "../../parts/NotAvailable.tsx";
 import { Empty, Loading, Trouble } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
+import { FactorRule } from "./FactorRule.tsx";
 import { InviteDialog } from "./InviteDialog.tsx";
+import { IssuersDialog } from "./IssuersDialog.tsx";
 import { LinkDialog } from "./LinkDialog.tsx";
 import { PeopleTable, type Ask } from "./PeopleTable.tsx";
-import { DisableDialog, EndSessionsDialog, NewLinkDialog, RenameDialog } from "./PersonDialogs.tsx";
+import { ProvisioningDialog } from "./ProvisioningDialog.tsx";
+import { RolesDialog } from "./RolesDialog.tsx";
+import { DisableDialog, EndSessionsDialog, NewLinkDialog, RenameDialog, ResetFactorDialog } from "./PersonDialogs.tsx";
 
-type Open = { kind: "invite" } | { kind: "given"; user: User; link: UserLink } | { kind: Ask; user: User };
+type Open =
+  | { kind: "invite" | "roles" | "issuers" | "provisioning" }
+  | { kind: "given"; user: User; link: UserLink }
+  | { kind: Ask; user: User };
 
 const staleMs = 30_000;
 
@@ -37,6 +44,9 @@ export function PeopleScreen() {
         <div className="mx-auto flex max-w-[86rem] flex-wrap items-center gap-3">
           <h1 className="mr-auto text-lg font-semibold">People</h1>
           {isAllowed && <Find />}
+          {mayManage && <Button onClick={() => setOpen({ kind: "issuers" })}>Single sign-on</Button>}
+          {mayManage && <Button onClick={() => setOpen({ kind: "provisioning" })}>Provisioning</Button>}
+          {mayManage && <Button onClick={() => setOpen({ kind: "roles" })}>Roles</Button>}
           {mayManage && (
             <Button look="primary" onClick={() => setOpen({ kind: "invite" })}>
               <UserPlus size={15} aria-hidden /> Invite
@@ -49,11 +59,16 @@ export function PeopleScreen() {
         {read.isLoading && <Loading lines={6} name="Loading the people" />}
         {read.isError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
         {read.data && <Listed users={read.data.users} onAsk={(kind, user) => setOpen({ kind, user })} />}
+        {read.data && mayManage && may("read:tenant") && <FactorRule users={read.data.users} />}
       </div>
       {open?.kind === "invite" && <InviteDialog onClose={close} onInvited={give} />}
+      {open?.kind === "roles" && <RolesDialog onClose={close} />}
+      {open?.kind === "issuers" && <IssuersDialog onClose={close} />}
+      {open?.kind === "provisioning" && <ProvisioningDialog onClose={close} />}
       {open?.kind === "given" && <LinkDialog user={open.user} link={open.link} onClose={close} />}
       {open?.kind === "link" && <NewLinkDialog user={open.user} onClose={close} onMade={give} />}
       {open?.kind === "sessions" && <EndSessionsDialog user={open.user} onClose={close} />}
+      {open?.kind === "factor" && <ResetFactorDialog user={open.user} onClose={close} />}
       {open?.kind === "disable" && <DisableDialog user={open.user} onClose={close} />}
       {open?.kind === "rename" && <RenameDialog user={open.user} onClose={close} />}
     </div>

@@ -1,4 +1,4 @@
-import { roles, type User, type Role } from "@casehound/client";
+import type { User } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { Ellipsis } from "lucide-react";
 import { useId } from "react";
@@ -8,17 +8,18 @@ import { wordsOf } from "../../parts/States.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
-import { roleWords } from "./roles.ts";
+import { roleMay, roleName, useRoles } from "./roles.ts";
 
-export type Ask = "link" | "sessions" | "disable" | "rename";
+export type Ask = "link" | "sessions" | "factor" | "disable" | "rename";
 type Props = { users: User[]; onAsk: (kind: Ask, user: User) => void };
 
 export function PeopleTable({ users, onAsk }: Props) {
   const { may } = useWorkspace();
   const hint = useId();
+  const roles = useRoles();
   return (
-    <div className="overflow-x-auto rounded-lg border border-line bg-surface">
-      <table className="w-full table-fixed text-left text-sm">
+    <div className="relative overflow-x-auto rounded-lg border border-line bg-surface">
+      <table className="w-full min-w-[56rem] table-fixed text-left text-sm">
         <caption className="sr-only">The people of this tenant, sorted by e-mail</caption>
         <thead className="border-b border-line text-xs text-faint">
           <tr>
@@ -41,9 +42,9 @@ export function PeopleTable({ users, onAsk }: Props) {
       </table>
       <dl id={hint} className="grid gap-0.5 border-t border-line px-4 py-3 text-xs text-soft">
         {roles.map((role) => (
-          <div key={role} className="flex gap-2">
-            <dt className="w-20 font-medium text-ink">{roleWords[role].name}</dt>
-            <dd>{roleWords[role].may}</dd>
+          <div key={role.role} className="flex gap-2">
+            <dt className="w-28 shrink-0 truncate font-medium text-ink">{roleName(role.role)}</dt>
+            <dd>{roleMay(role)}</dd>
           </div>
         ))}
       </dl>
@@ -51,14 +52,17 @@ export function PeopleTable({ users, onAsk }: Props) {
   );
 }
 
-function stateOf({ is_disabled, has_password, has_external_sign_in }: User): { words: string; look: string } {
+function stateOf({ is_disabled, is_provisioned, has_password, has_external_sign_in }: User): { words: string; look: string } {
   if (is_disabled) return { words: "Disabled", look: "bg-bad-soft text-bad" };
+  if (!has_password && !has_external_sign_in && is_provisioned)
+    return { words: "Not signed in yet", look: "bg-warn-soft text-warn" };
   if (!has_password && !has_external_sign_in) return { words: "Invited", look: "bg-warn-soft text-warn" };
   return { words: "Active", look: "bg-good-soft text-good" };
 }
 
-function waysOf({ has_password, has_external_sign_in }: User): string {
-  return [has_password && "Password", has_external_sign_in && "Identity provider"].filter(Boolean).join(", ") || "Nothing yet";
+function waysOf({ has_password, has_external_sign_in, has_second_factor }: User): string {
+  const password = has_second_factor ? "Password, two-factor" : "Password";
+  return [has_password && password, has_external_sign_in && "Identity provider"].filter(Boolean).join(", ") || "Nothing yet";
 }
 
 type RowProps = { user: User; mayManage: boolean; onAsk: Props["onAsk"] };
@@ -74,13 +78,18 @@ function Row({ user, mayManage, onAsk }: RowProps) {
           <span className="truncate font-medium" title={user.name}>
             {user.name}
           </span>
+          {user.is_provisioned && (
+            <span className="rounded bg-sunken px-1.5 text-xs text-soft" title="A directory manages this person (SCIM).">
+              provisioned
+            </span>
+          )}
           {isSelf && <span className="rounded bg-accent-soft px-1.5 text-xs text-accent">you</span>}
         </div>
         <div className="truncate text-xs text-faint" title={user.email}>
           {user.email}
         </div>
       </td>
-      <td className="py-2 pr-3">{mayManage ? <RoleSelect user={user} /> : roleWords[user.role].name}</td>
+      <td className="py-2 pr-3">{mayManage ? <RoleSelect user={user} /> : roleName(user.role)}</td>
       <td className="py-2 pr-3">
         <span className={`rounded px-1.5 py-px text-xs font-semibold ${look}`}>{words}</span>
       </td>
@@ -100,10 +109,11 @@ function Row({ user, mayManage, onAsk }: RowProps) {
 function RoleSelect({ user }: { user: User }) {
   const { client } = useWorkspace();
   const cache = useQueryClient();
-  const choose = async (role: Role) => {
+  const roles = useRoles();
+  const choose = async (role: string) => {
     try {
       await client.call("updateUser", { params: { user_id: user.user_id }, body: { role } });
-      const words = `${user.name} is now ${roleWords[role].name.toLowerCase()}.`;
+      const words = `${user.name} is now ${roleName(role).toLowerCase()}.`;
       const action = { name: "Undo", run: () => void choose(user.role) };
       toast({ kind: "done", words, ...(role !== user.role && { action }) });
     } catch (error) {
@@ -117,22 +127,25 @@ function RoleSelect({ user }: { user: User }) {
       className="h-8 w-full rounded-md border border-edge/50 bg-surface px-2 text-sm"
       value={user.role}
       disabled={user.is_disabled}
-      onChange={({ target: { value } }) => {
-        const role = roles.find((each) => each === value);
-        if (role) void choose(role);
-      }}
+      onChange={({ target: { value } }) => void choose(value)}
     >
-      {roles.map((role) => (
+      {namesOf(roles, user.role).map((role) => (
         <option key={role} value={role}>
-          {roleWords[role].name}
+          {roleName(role)}
         </option>
       ))}
     </select>
   );
 }
 
+// The person's own role is there even while the roles are loading.
+function namesOf(roles: { role: string }[], own: string): string[] {
+  return [...new Set([...roles.map(({ role }) => role), own])];
+}
+
 function Actions({ user, onAsk }: { user: User; onAsk: Props["onAsk"] }) {
   const enable = useEnable(user);
+  const isSelf = useWorkspace().session.user.user_id === user.user_id;
   const item = (name: string, kind: Ask) => ({ name, run: () => onAsk(kind, user) });
   const items = user.is_disabled
     ? [{ name: "Enable", run: enable }]
@@ -140,6 +153,7 @@ function Actions({ user, onAsk }: { user: User; onAsk: Props["onAsk"] }) {
         item("Change the name…", "rename"),
         item(user.has_password ? "Create a password reset link…" : "Create a new invitation…", "link"),
         item("End all sessions…", "sessions"),
+        ...(user.has_second_factor && !isSelf ? [item("Reset two-factor authentication…", "factor")] : []),
         item("Disable…", "disable"),
       ];
   return (

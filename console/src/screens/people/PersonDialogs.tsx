@@ -57,6 +57,23 @@ export function EndSessionsDialog({ user, onClose }: Props) {
   );
 }
 
+export function ResetFactorDialog({ user, onClose }: Props) {
+  const { client } = useWorkspace();
+  const run = async () => {
+    await client.call("resetSecondFactor", { params: { user_id: user.user_id } });
+    toast({ kind: "done", words: `${user.name} can sign in with the password alone.` });
+    onClose();
+  };
+  return (
+    <PersonDialog title={`Reset two-factor authentication for ${user.name}?`} act="Reset" isHarsh onClose={onClose} run={run}>
+      <p>
+        For somebody who has lost the authenticator app, the passkeys and the recovery codes. Make sure that it is really{" "}
+        {user.name} who asks: from now on, the password alone is enough to sign in. {user.name} is signed out everywhere.
+      </p>
+    </PersonDialog>
+  );
+}
+
 export function DisableDialog({ user, onClose }: Props) {
   const { client } = useWorkspace();
   const run = async () => {

@@ -52,7 +52,7 @@ function PolicyForm({ stored }: { stored: Policy }) {
     </div>
   );
   return (
-    <div className="mx-auto grid max-w-[72rem] gap-4 p-5">
+    <div className="mx-auto grid max-w-[72rem] grid-cols-1 gap-4 p-5">
       <Section title="What to do" aside={aside}>
         <p className="mb-4 max-w-[52rem] text-soft">
           When your server asks about a log-in, a sign-up, a change or a payment, the first row that matches decides. If no row

@@ -16,7 +16,7 @@ type Props = {
 
 export function PolicyTable({ rows, counts, onRows, onEdit }: Props) {
   return (
-    <div className="overflow-x-auto rounded-lg border border-line">
+    <div className="relative overflow-x-auto rounded-lg border border-line">
       <table className="w-full text-left text-sm">
         <caption className="sr-only">The rows of the policy. The first row that matches decides.</caption>
         <thead className="border-b border-line text-xs text-faint">

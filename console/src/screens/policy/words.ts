@@ -21,7 +21,7 @@ export function momentsOf({ moments }: PolicyRow): string {
 export function scoresOf({ min_score: least = 1, max_score: most = 5 }: PolicyRow): string {
   if (least === 1 && most === 5) return "Any";
   if (least === most) return String(least);
-  return most === 5 ? `${least} or more` : `${least} to ${most}`;
+  return most === 5 ? `${least} or higher` : `${least} to ${most}`;
 }
 
 type Outcome = PolicyOutcome["moments"][number];

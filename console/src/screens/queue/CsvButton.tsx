@@ -14,7 +14,7 @@ export function CsvButton({ filter }: { filter: QueueFilter }) {
   async function download(): Promise<void> {
     setIsBusy(true);
     await saveFile("The list", async () => {
-      const response = await client.exportCsv("listCases", { query: toCaseQuery(filter, Date.now()) });
+      const response = await client.exportCsv("listCases", { query: toCaseQuery(filter) });
       return { content: await response.blob(), name: suggestedName(response, "cases.csv") };
     });
     setIsBusy(false);

@@ -1,5 +1,7 @@
+import { useQuery } from "@tanstack/react-query";
 import { ListFilter, ArrowDownWideNarrow, X } from "lucide-react";
 import type { RefObject } from "react";
+import { ownDispositionQuery } from "../../closing/own-dispositions.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Id } from "../../parts/Id.tsx";
 import { Menu } from "../../parts/Menu.tsx";
@@ -79,7 +81,13 @@ function SortMenu({ filter, put }: { filter: QueueFilter; put: Put }) {
 }
 
 function FilterMenu({ filter, put }: { filter: QueueFilter; put: Put }) {
-  const { user } = useWorkspace().session;
+  const { client, session, may } = useWorkspace();
+  const { user } = session;
+  const { data } = useQuery({ ...ownDispositionQuery(client), enabled: may("read:case") });
+  const own = (data?.own_dispositions ?? []).map(({ name }) => ({
+    name: visible(name),
+    put: { own: name, status: "closed" as const },
+  }));
   const me = { closer: `${user.name} <${user.email}>`, status: "closed" as const };
   const ownChoice = { title: "Closed by", items: [{ name: "Me", put: me }] };
   return (
@@ -91,10 +99,12 @@ function FilterMenu({ filter, put }: { filter: QueueFilter; put: Put }) {
           Filter
         </Button>
       }
-      groups={[...filterChoices, ownChoice].map(({ title, items }) => ({
-        title,
-        items: items.map((item) => ({ name: item.name, isChosen: isChosen(filter, item.put), run: () => put(item.put) })),
-      }))}
+      groups={[...filterChoices, ...(own.length > 0 ? [{ title: "Own outcome", items: own }] : []), ownChoice].map(
+        ({ title, items }) => ({
+          title,
+          items: items.map((item) => ({ name: item.name, isChosen: isChosen(filter, item.put), run: () => put(item.put) })),
+        }),
+      )}
     />
   );
 }

@@ -3,9 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Maximize2, RotateCcw } from "lucide-react";
 import { ClaimLine } from "../../claiming/ClaimLine.tsx";
+import { HandoverLine } from "../../handing/Handover.tsx";
 import { Actor } from "../../parts/Actor.tsx";
-import { FraudLabel, StatusBadge, dispositionWords, hasOwnReason } from "../../parts/Badges.tsx";
+import { FraudLabel, StatusBadge, hasOwnReason, outcomeInSentence } from "../../parts/Badges.tsx";
 import { Button, Kbd } from "../../parts/Button.tsx";
+import { DueMark } from "../../parts/Due.tsx";
 import { RandomCheckMark, isRandomCheck } from "../../parts/RandomCheck.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
@@ -29,10 +31,11 @@ type Props = {
   onOpen: () => void;
   onClose: (seen: Case) => void;
   onReopen: (closed: Case) => void;
+  onHandOver: () => void;
 };
 
 // Shows enough of the focused case to decide an easy one without leaving the list. On a narrow screen it is below the list.
-export function Peek({ caseId, selected, onOpen, onClose, onReopen }: Props) {
+export function Peek({ caseId, selected, onOpen, onClose, onReopen, onHandOver }: Props) {
   const { queries, may } = useWorkspace();
   const read = useQuery(queries.case(caseId));
   return (
@@ -52,7 +55,7 @@ export function Peek({ caseId, selected, onOpen, onClose, onReopen }: Props) {
       {read.isLoadingError && <Trouble error={read.error} onRetry={() => void read.refetch()} />}
       {read.data && (
         <>
-          <PeekBody found={read.data} />
+          <PeekBody found={read.data} onHandOver={onHandOver} />
           <footer className="flex gap-2 border-t border-line p-3">
             {selected === 0 && read.data.status === "OPEN" && may("update:case") && (
               <Button look="primary" className="flex-1" onClick={() => onClose(read.data)}>
@@ -77,7 +80,7 @@ export function Peek({ caseId, selected, onOpen, onClose, onReopen }: Props) {
   );
 }
 
-function PeekBody({ found }: { found: Case }) {
+function PeekBody({ found, onHandOver }: { found: Case; onHandOver: () => void }) {
   const { details, current_state: state } = found;
   const [strongest] = evidenceOf(found);
   const isCheck = isRandomCheck(details);
@@ -98,11 +101,13 @@ function PeekBody({ found }: { found: Case }) {
             <AccountLink id={found.website_account_id} look="truncate font-medium" />
           )}
           <StatusBadge status={found.status} />
+          <DueMark at={found.due_at} status={found.status} />
         </div>
         <p className="text-xs text-faint">
           Opened <Age at={found.created_at} suffix=" ago" /> · version {found.case_version}
         </p>
         <ClaimLine key={found.case_id} found={found} />
+        <HandoverLine found={found} onHandOver={onHandOver} />
         {found.status === "CLOSED" && <ClosedNote state={state} />}
       </div>
       <div className="grid gap-2">
@@ -139,11 +144,12 @@ function PeekBody({ found }: { found: Case }) {
 }
 
 function ClosedNote({ state }: { state: Case["current_state"] }) {
-  const { changed_at, changed_by, disposition, reason } = state;
+  const { changed_at, changed_by, reason } = state;
+  const outcome = outcomeInSentence(state);
   return (
     <p className="mt-2 rounded-md bg-sunken px-2.5 py-1.5 text-soft">
       Closed <Age at={changed_at} suffix=" ago" /> by <Actor actor={changed_by} />
-      {disposition && ` as ${dispositionWords[disposition].toLowerCase()}`}
+      {outcome !== undefined && ` as ${outcome}`}
       {hasOwnReason(state) ? `: ${reason}` : "."}{" "}
       <Link to="/" search={{ status: "closed", closer: changed_by, sort: "changed" }} className="text-accent underline">
         Show all by this closer

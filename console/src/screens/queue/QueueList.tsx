@@ -1,6 +1,7 @@
 import { ArrowUp, RotateCw } from "lucide-react";
-import { useCallback, useMemo, useRef, useState, type RefObject } from "react";
+import { useCallback, useMemo, useRef, type RefObject } from "react";
 import { BulkDialog } from "../../closing/BulkDialog.tsx";
+import { useHandover } from "../../handing/useHandover.tsx";
 import { Button, IconButton } from "../../parts/Button.tsx";
 import { Loading, Trouble, wordsOf } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
@@ -18,16 +19,15 @@ type Props = { filter: QueueFilter; input: RefObject<HTMLInputElement | null> };
 
 // One list for one filter. Its key makes another filter another list.
 export function QueueList({ filter, input }: Props) {
-  // Fix the start time, so a list that begins "24 h ago" does not start over every minute.
-  const [beganMs] = useState(() => Date.now());
   // oxlint-disable-next-line react-hooks/exhaustive-deps -- The filter does not change.
-  const query = useMemo(() => toCaseQuery(filter, beganMs), [beganMs]);
+  const query = useMemo(() => toCaseQuery(filter), []);
   const queue = useQueueRows(filter, query);
   const { list, rows, reload } = queue;
   const { focusedId, focus, move } = useFocus(rows);
   useNeighbours(rows, focusedId);
   const work = useQueueWork({ filter, queue, focusedId, focus, move });
-  const { chosen, choose, chooseNone, unsaved, bulk, closing, open } = work;
+  const { chosen, choose, chooseNone, unsaved, closing, open } = work;
+  const handing = useHandover();
   const grid = useRef<HTMLDivElement>(null);
   useQueueKeys({
     found: rows.find((row) => row.case_id === focusedId),
@@ -39,13 +39,10 @@ export function QueueList({ filter, input }: Props) {
     onNextUnclaimed: useTakeNext({ filter, rows, focusedId, focus, open }),
     onFilter: () => input.current?.focus(),
     onClose: work.close,
+    onHandOver: handing.open,
     onUndo: closing.undo,
   });
-  // A failed page is not requested again automatically. The person retries it.
-  const onEnd = useCallback(() => {
-    if (!list.isFetchingNextPage && !list.isFetchNextPageError) void list.fetchNextPage();
-  }, [list]);
-
+  const onEnd = useNextPage(list);
   if (list.isPending) return <Loading lines={14} name="Loading cases" />;
   if (list.isError && rows.length === 0) return <Trouble error={list.error} onRetry={() => void list.refetch()} />;
   return (
@@ -80,11 +77,30 @@ export function QueueList({ filter, input }: Props) {
           {...{ caseId: focusedId, selected: chosen.size, onReopen: closing.reopen }}
           onOpen={() => open(focusedId)}
           onClose={(seen) => closing.open(seen)}
+          onHandOver={() => handing.open(focusedId)}
         />
       )}
-      {closing.element}
-      {bulk && <BulkDialog {...bulk} onOutcomes={work.takeOutcomes} onClose={work.endBulk} />}
+      <Dialogs work={work} handing={handing} />
     </div>
+  );
+}
+
+// A failed page is not requested again automatically. The person retries it.
+function useNextPage(list: ReturnType<typeof useQueueRows>["list"]): () => void {
+  return useCallback(() => {
+    if (!list.isFetchingNextPage && !list.isFetchNextPageError) void list.fetchNextPage();
+  }, [list]);
+}
+
+type DialogsProps = { work: ReturnType<typeof useQueueWork>; handing: ReturnType<typeof useHandover> };
+
+function Dialogs({ work: { closing, bulk, takeOutcomes, endBulk }, handing }: DialogsProps) {
+  return (
+    <>
+      {closing.element}
+      {handing.element}
+      {bulk && <BulkDialog {...bulk} onOutcomes={takeOutcomes} onClose={endBulk} />}
+    </>
   );
 }
 

@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useRef, useSyncExternalStore } from "react";
 import { NotAvailable } from "../../parts/NotAvailable.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
+import { ViewsMenu } from "../../views/ViewsMenu.tsx";
 import { FilterBar } from "./FilterBar.tsx";
 import { QueueList } from "./QueueList.tsx";
 import { ViewTabs } from "./ViewTabs.tsx";
@@ -18,6 +19,7 @@ export function QueueScreen() {
       <header className="flex items-center border-b border-line bg-surface">
         <h1 className="sr-only">Queue</h1>
         <ViewTabs filter={filter} onFilter={setFilter} />
+        <ViewsMenu filter={filter} />
         <span className="flex-1" />
         <LiveDot />
       </header>

@@ -4,8 +4,10 @@ import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useEffect, useRef, type RefObject } from "react";
 import { ClaimMark } from "../../claiming/ClaimLine.tsx";
+import { HandoverMark } from "../../handing/Handover.tsx";
 import { NoteCount } from "../../notes/NoteCount.tsx";
 import { FlagMarks, StatusBadge, actionWords } from "../../parts/Badges.tsx";
+import { DueMark } from "../../parts/Due.tsx";
 import { CaseLabel } from "../../parts/RandomCheck.tsx";
 import { accountsIn, subjectCaseName, subjectName } from "../../parts/subject.ts";
 import { Score } from "../../parts/Score.tsx";
@@ -204,6 +206,7 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
         <AccountName id={row.website_account_id} subject={digest?.subject} />
         <FlagMarks flags={digest ?? { is_blocked: row.end_user_is_blocked }} isTight />
         {digest?.claim && row.status === "OPEN" && <ClaimMark claim={digest.claim} />}
+        {digest?.handover && <HandoverMark handover={digest.handover} />}
       </span>
       <span role="gridcell" className={`flex min-w-0 items-center gap-1.5 text-soft ${secondLine}`}>
         {row.status !== listed && <StatusBadge status={row.status} />}
@@ -212,6 +215,7 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
             Not saved yet
           </span>
         )}
+        <DueMark at={row.due_at} status={row.status} isShort />
         {digest?.has_new_evidence && <NewEvidence />}
         {digest?.notes !== undefined && <NoteCount count={digest.notes} />}
         <span className="line-clamp-2 text-xs leading-4 @max-[34rem]:line-clamp-1" title={visible(digest?.summary ?? "")}>

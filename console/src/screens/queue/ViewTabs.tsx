@@ -14,6 +14,7 @@ export function ViewTabs({ filter, onFilter }: Props) {
       {views.map((view) => {
         const isOn = isSameFilter(view.filter, filter);
         const count = counts?.[view.counted];
+        if (view.isHiddenIfEmpty && !isOn && !count) return null;
         return (
           <button
             key={view.name}

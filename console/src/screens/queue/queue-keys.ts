@@ -14,6 +14,7 @@ type Acts = {
   onFilter: () => void;
   onNextUnclaimed: () => void;
   onClose: (first?: Disposition) => void;
+  onHandOver: (caseId: string) => void;
   onUndo: () => void;
 };
 
@@ -27,8 +28,8 @@ export function useQueueKeys(acts: Acts): void {
     () => [
       { key: "j", name: "Next case", group, run: () => latest.current.onMove(1) },
       { key: "k", name: "Previous case", group, run: () => latest.current.onMove(-1) },
-      { key: "ArrowDown", shown: "↓", name: "Next case (arrow key)", group, run: () => latest.current.onMove(1) },
-      { key: "ArrowUp", shown: "↑", name: "Previous case (arrow key)", group, run: () => latest.current.onMove(-1) },
+      { key: "ArrowDown", shown: "↓", name: "Next case", group, run: () => latest.current.onMove(1) },
+      { key: "ArrowUp", shown: "↑", name: "Previous case", group, run: () => latest.current.onMove(-1) },
       { key: "u", name: "Claim the next unclaimed case", group, run: () => latest.current.onNextUnclaimed() },
       { key: "Enter", name: "Open the case", group, run: () => latest.current.onOpen() },
       { key: "x", name: "Select or unselect", group, run: () => latest.current.onChoose() },
@@ -39,7 +40,11 @@ export function useQueueKeys(acts: Acts): void {
   );
   useKeys(bindings);
   const stable = useMemo(
-    () => ({ onClose: (first?: Disposition) => latest.current.onClose(first), onUndo: () => latest.current.onUndo() }),
+    () => ({
+      onClose: (first?: Disposition) => latest.current.onClose(first),
+      onHandOver: (caseId: string) => latest.current.onHandOver(caseId),
+      onUndo: () => latest.current.onUndo(),
+    }),
     [],
   );
   useKeys(useCaseKeys({ found: acts.found, selected: acts.selected, ...stable }));

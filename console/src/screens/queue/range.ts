@@ -32,6 +32,21 @@ export function toRangeQuery({ opened_from, opened_to, changed_from, changed_to 
   };
 }
 
+export function fromRangeQuery({ created_after, created_before, updated_since, updated_before }: CaseQuery): QueueRange {
+  return {
+    ...(created_after !== undefined && { opened_from: boundOf(created_after, 1) }),
+    ...(created_before !== undefined && { opened_to: boundOf(created_before) }),
+    ...(updated_since !== undefined && { changed_from: boundOf(updated_since) }),
+    ...(updated_before !== undefined && { changed_to: boundOf(updated_before) }),
+  };
+}
+
+// A day if the time is the beginning of one.
+function boundOf(time: string, shiftMs = 0): string {
+  const text = timeOf(time, shiftMs);
+  return text.endsWith("T00:00:00.000Z") ? text.slice(0, 10) : text;
+}
+
 function timeOf(bound: string, shiftMs = 0): string {
   return new Date(Date.parse(bound) + shiftMs).toISOString();
 }

@@ -20,7 +20,7 @@ export function useNextUnclaimed(filter?: QueueFilter) {
   return useCallback(
     async (fromId: string | null): Promise<CaseListItem | null> => {
       const { claimed: _claimed, ...wanted } = filter ?? lastFilter;
-      const query = { ...toCaseQuery(wanted, Date.now()), status: "OPEN" as const, claimed_by: "none", limit: triedMax };
+      const query = { ...toCaseQuery(wanted), status: "OPEN" as const, claimed_by: "none", limit: triedMax };
       const found = await soon(client.call("listCases", { query }));
       for (const each of found?.cases ?? []) {
         if (each.case_id === fromId || !(await claimInPassing(each.case_id))) continue;
@@ -71,7 +71,7 @@ export function useNeighbour() {
       (await soon<Case>(cache.fetchQuery({ ...queries.case(row.case_id), staleTime: 1000 })))?.status === "OPEN";
     return async (fromId: string, { step, isForWork }: { step: 1 | -1; isForWork: boolean }): Promise<string | null> => {
       const wantsOpen = (lastFilter.status ?? "open") === "open";
-      const list = await soon(cache.ensureInfiniteQueryData(queries.cases(toCaseQuery(lastFilter, Date.now()))));
+      const list = await soon(cache.ensureInfiniteQueryData(queries.cases(toCaseQuery(lastFilter))));
       const rows = list?.pages.flatMap((page) => page.cases) ?? [];
       const at = rows.findIndex((row) => row.case_id === fromId);
       const rest = step === 1 ? rows.slice(at + 1) : rows.slice(0, Math.max(at, 0)).toReversed();

@@ -80,7 +80,8 @@ type News = {
 };
 
 function useNews(news: News): void {
-  const { live, queries } = useWorkspace();
+  const { live, queries, session } = useWorkspace();
+  const { user_id, role } = session.user;
   const cache = useQueryClient();
   const latest = useRef(news);
   useEffect(() => {
@@ -88,13 +89,15 @@ function useNews(news: News): void {
   });
   useEffect(() => {
     const waiting = new Set<string>();
+    // The last handover of each case that has had one since the list was opened.
+    const handed = new Map<string, string>();
     let timer: ReturnType<typeof setTimeout> | undefined;
 
     async function look(caseId: string): Promise<void> {
       const found = await cache.fetchQuery({ ...queries.case(caseId), staleTime: 0 });
       const { rows, filter, onChange, onFresh } = latest.current;
       if (rows.some((row) => row.case_id === caseId)) onChange(toRow(found));
-      else if (isWanted(filter, found)) onFresh(caseId);
+      else if (isWanted(withoutMet(filter, handed.get(caseId), [user_id, role]), found)) onFresh(caseId);
     }
 
     function flush(): void {
@@ -108,9 +111,10 @@ function useNews(news: News): void {
       for (const id of others.slice(readMax)) latest.current.onFresh(id);
     }
 
-    const stop = live.onEvent(({ type, resource }: LiveEvent) => {
+    const stop = live.onEvent(({ type, resource, data }: LiveEvent) => {
       // A claim does not change the case. The digest shows it.
       if (resource.type !== "case" || versionlessEvents.some((each) => each === type)) return;
+      if (typeof data?.["handed_to"] === "string") handed.set(resource.id, data["handed_to"]);
       waiting.add(resource.id);
       timer ??= setTimeout(flush, gatherMs);
     });
@@ -118,5 +122,12 @@ function useNews(news: News): void {
       stop();
       clearTimeout(timer);
     };
-  }, [live, queries, cache]);
+  }, [live, queries, cache, user_id, role]);
+}
+
+// Drops the filter for handovers if a handover that was just announced meets it.
+function withoutMet(filter: QueueFilter, recipient: string | undefined, mine: string[]): QueueFilter {
+  const { handed, ...rest } = filter;
+  if (handed === undefined || recipient === undefined) return filter;
+  return recipient === handed || (handed === "me" && mine.includes(recipient)) ? rest : filter;
 }

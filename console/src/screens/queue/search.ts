@@ -1,9 +1,9 @@
-import { caseListMembers, unknownAccount, type Case, type CaseListItem } from "@casehound/client";
+import { caseListMembers, unknownAccount, type Case, type CaseCounts, type CaseListItem } from "@casehound/client";
 import type { CaseQuery } from "../../data/queries.ts";
-import { isMet, readNarrowing, toNarrowingQuery, type Narrowing } from "./filters.ts";
-import { isWithin, readRange, toRangeQuery, type QueueRange } from "./range.ts";
+import { fromNarrowingQuery, isMet, readNarrowing, toNarrowingQuery, type Narrowing } from "./filters.ts";
+import { fromRangeQuery, isWithin, readRange, toRangeQuery, type QueueRange } from "./range.ts";
 
-export const sorts = ["risk", "newest", "oldest", "changed"] as const;
+export const sorts = ["risk", "newest", "oldest", "changed", "due"] as const;
 
 // The address holds everything that the queue shows, so it can be pasted into a chat. An absent parameter means the default: open
 // cases, highest risk first.
@@ -22,19 +22,27 @@ export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
   };
 }
 
-const sortNames = { risk: "-overall_risk_score", newest: "-created_at", oldest: "created_at", changed: "-updated_at" } as const;
+const sortNames = {
+  risk: "-overall_risk_score",
+  newest: "-created_at",
+  oldest: "created_at",
+  changed: "-updated_at",
+  due: "due_at",
+} as const;
 
-export function toCaseQuery(filter: QueueFilter, nowMs: number): CaseQuery {
-  const { updated_since: recent = "", ...narrowing } = toNarrowingQuery(filter, nowMs);
-  const { updated_since = "", ...range } = toRangeQuery(filter);
-  // Both lower bounds apply, so use the later one.
-  const since = recent > updated_since ? recent : updated_since;
-  return { ...narrowing, ...range, ...(since !== "" && { updated_since: since }), sort: sortNames[filter.sort ?? "risk"] };
+export function toCaseQuery(filter: QueueFilter): CaseQuery {
+  return { ...toNarrowingQuery(filter), ...toRangeQuery(filter), sort: sortNames[filter.sort ?? "risk"] };
+}
+
+export function fromCaseQuery(query: CaseQuery): QueueFilter {
+  const sort = sorts.find((each) => sortNames[each] === query.sort) ?? "newest";
+  return { ...fromNarrowingQuery(query), ...fromRangeQuery(query), ...(sort !== "risk" && { sort }) };
 }
 
 // Whether a case from the live stream belongs in the list.
 export function isWanted(filter: QueueFilter, found: Case): boolean {
-  return isMet(filter, found) && isWithin(filter, found);
+  const isListed = filter.sort !== "due" || (found.status === "OPEN" && found.due_at !== undefined);
+  return isListed && isMet(filter, found) && isWithin(filter, found);
 }
 
 export function toRow(found: Case): CaseListItem {
@@ -48,12 +56,27 @@ type View = {
   name: string;
   help?: string;
   filter: QueueFilter;
-  counted: "open" | "claimed_by_me" | "new_evidence" | "blocked_accounts" | "no_account";
+  counted: Exclude<keyof CaseCounts, "last_activity_at">;
+  // Offered only if there is something in it, because many tenants have no due times.
+  isHiddenIfEmpty?: true;
 };
 
 export const views: View[] = [
   { name: "Open, highest risk", filter: {}, counted: "open" },
   { name: "Mine", help: "Open cases that you have claimed", filter: { claimed: "me" }, counted: "claimed_by_me" },
+  {
+    name: "Handed to me",
+    help: "Open cases that were handed over to you or to your role",
+    filter: { handed: "me" },
+    counted: "handed_to_me",
+  },
+  {
+    name: "Overdue",
+    help: "Open cases whose due time has passed",
+    filter: { late: true, sort: "due" },
+    counted: "overdue",
+    isHiddenIfEmpty: true,
+  },
   { name: "New evidence", help: evidenceMeaning, filter: { evidence: true, sort: "changed" }, counted: "new_evidence" },
   { name: "Blocked accounts with open cases", filter: { blocked: true }, counted: "blocked_accounts" },
   { name: "No account", filter: { account: unknownAccount }, counted: "no_account" },
@@ -69,4 +92,5 @@ export const sortWords = {
   newest: "Newest first",
   oldest: "Oldest first",
   changed: "Last changed first",
+  due: "Earliest due first",
 };

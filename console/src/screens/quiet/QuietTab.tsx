@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { BellOff } from "lucide-react";
 import { useState } from "react";
+import { Actor } from "../../parts/Actor.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
 import { ListFoot } from "../../parts/ListFoot.tsx";
@@ -53,7 +54,7 @@ type TableProps = { snoozes: Snooze[]; onEnd: ((snooze: Snooze) => void) | undef
 
 function QuietTable({ snoozes, onEnd }: TableProps) {
   return (
-    <div className="overflow-x-auto">
+    <div className="relative overflow-x-auto">
       <table className="w-full text-left text-sm">
         <caption className="sr-only">Quiet rules, newest first</caption>
         <thead className="border-b border-line text-xs text-faint">
@@ -62,8 +63,8 @@ function QuietTable({ snoozes, onEnd }: TableProps) {
             <th className="py-2 pr-3 font-medium whitespace-nowrap">Quiet rules</th>
             <th className="py-2 pr-3 font-medium">Until</th>
             <th className="py-2 pr-3 text-right font-medium">Hits</th>
-            <th className="py-2 pr-3 text-right font-medium">Kept from the queue</th>
-            <th className="py-2 pr-3 font-medium">Closed by</th>
+            <th className="py-2 pr-3 text-right font-medium whitespace-nowrap">Kept from the queue</th>
+            <th className="py-2 pr-3 pl-4 font-medium">Closed by</th>
             <th className="py-2 pr-4">
               <span className="sr-only">Actions</span>
             </th>
@@ -84,7 +85,7 @@ function Row({ snooze, onEnd }: { snooze: Snooze; onEnd: TableProps["onEnd"] }) 
   return (
     <tr className={`border-b border-line align-top last:border-0 ${is_active ? "" : "text-soft"}`}>
       <td className="max-w-64 min-w-40 py-2 pr-3 pl-4 [overflow-wrap:anywhere]">{subjectWords(snooze)}</td>
-      <td className="max-w-56 py-2 pr-3 font-mono text-xs [overflow-wrap:anywhere]">{rules.join(", ")}</td>
+      <td className="max-w-56 min-w-36 py-2 pr-3 font-mono text-xs [overflow-wrap:anywhere]">{rules.join(", ")}</td>
       <td className="py-2 pr-3 whitespace-nowrap">
         <Moment at={ended_at ?? until} />
         {!is_active && <span className="block text-xs text-faint">{endingWords(snooze)}</span>}
@@ -98,8 +99,8 @@ function Row({ snooze, onEnd }: { snooze: Snooze; onEnd: TableProps["onEnd"] }) 
           </span>
         )}
       </td>
-      <td className="max-w-56 py-2 pr-3 [overflow-wrap:anywhere]">
-        {created_by}{" "}
+      <td className="max-w-56 py-2 pr-3 pl-4">
+        <Actor actor={created_by} />
         <Link to="/cases/$caseId" params={{ caseId: case_id }} className="block text-xs text-accent underline">
           View the case
         </Link>

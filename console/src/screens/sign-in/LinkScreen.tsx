@@ -5,7 +5,8 @@ import { Button } from "../../parts/Button.tsx";
 import { Alert, Field } from "../../parts/Field.tsx";
 import { typedIn } from "../../parts/form.ts";
 import { Loading, wordsOf } from "../../parts/States.tsx";
-import { readLink, redeemLink, type LinkFacts, type LinkUse } from "../../session/session.ts";
+import { readLink, redeemLink, type FactorKind, type LinkFacts, type LinkUse } from "../../session/session.ts";
+import { CodeForm } from "../../security/CodeForm.tsx";
 import { Front } from "./Front.tsx";
 
 const passwordLengthMin = 12;
@@ -59,7 +60,9 @@ function LinkForm({ token, facts }: { token: string; facts: LinkFacts }) {
   const navigate = useNavigate();
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const [kinds, setKinds] = useState<FactorKind[] | null>(null);
   const { purpose } = facts;
+  const enter = () => void navigate({ to: "/", replace: true });
 
   async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
@@ -74,14 +77,16 @@ function LinkForm({ token, facts }: { token: string; facts: LinkFacts }) {
     setBusy(true);
     setProblem(null);
     try {
-      await redeemLink(token, given);
-      await navigate({ to: "/", replace: true });
+      const entry = await redeemLink(token, given);
+      if (entry.kind === "signed-in") enter();
+      else setKinds(entry.kinds);
     } catch (error) {
       setProblem(wordsOf(error));
       setBusy(false);
     }
   }
 
+  if (kinds) return <CodeForm kinds={kinds} onSignedIn={enter} onBack={enter} />;
   return (
     <form className="grid gap-4" onSubmit={(event) => void submit(event)}>
       <For facts={facts} />

@@ -4,17 +4,23 @@ import { Button } from "../../parts/Button.tsx";
 import { Alert, Field } from "../../parts/Field.tsx";
 import { typedIn } from "../../parts/form.ts";
 import { wordsOf } from "../../parts/States.tsx";
-import { oidcPath, readOptions, signIn, type Session } from "../../session/session.ts";
+import { signIn, type FactorKind, type Session } from "../../session/session.ts";
+import { CodeForm } from "../../security/CodeForm.tsx";
+import { PasskeyButton } from "../../security/PasskeyButton.tsx";
+import { canUsePasskeys } from "../../security/passkeys.ts";
+import { IssuerChoice, optionsQuery } from "./IssuerChoice.tsx";
 import { TenantChoice } from "./TenantChoice.tsx";
 
 type Typed = { email: string; password: string };
 // `known` is the person who signs in again. Nobody else may sign in here.
-type Props = { onSignedIn: (session: Session) => void; known?: { email: string; tenant: string } };
+// `tenant` is the one whose identity providers are offered.
+type Props = { onSignedIn: (session: Session) => void; known?: { email: string; tenant: string }; tenant?: string | undefined };
 
-export function SignInForm({ onSignedIn, known }: Props) {
-  const options = useQuery({ queryKey: ["auth", "options"], queryFn: readOptions, retry: 1 });
+export function SignInForm({ onSignedIn, known, tenant: named }: Props) {
+  const options = useQuery(optionsQuery(known?.tenant ?? named));
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const [kinds, setKinds] = useState<FactorKind[] | null>(null);
   const [asked, setAsked] = useState<{ typed: Typed; tenants: string[] } | null>(null);
 
   async function attempt(typed: Typed, tenant = known?.tenant): Promise<void> {
@@ -23,7 +29,8 @@ export function SignInForm({ onSignedIn, known }: Props) {
     try {
       const answer = await signIn({ ...typed, ...(tenant !== undefined && { tenant }) });
       if (answer.kind === "signed-in") return onSignedIn(answer.session);
-      setAsked({ typed, tenants: answer.tenants });
+      if (answer.kind === "second-factor") setKinds(answer.kinds);
+      else setAsked({ typed, tenants: answer.tenants });
     } catch (error) {
       setAsked(null);
       setProblem(wordsOf(error));
@@ -37,6 +44,7 @@ export function SignInForm({ onSignedIn, known }: Props) {
     void attempt({ email: typed("email").trim(), password: typed("password") });
   }
 
+  if (kinds) return <CodeForm kinds={kinds} onSignedIn={onSignedIn} onBack={() => setKinds(null)} />;
   if (asked)
     return (
       <TenantChoice
@@ -46,7 +54,6 @@ export function SignInForm({ onSignedIn, known }: Props) {
         onBack={() => setAsked(null)}
       />
     );
-  const oidc = options.data?.oidc ?? null;
   return (
     <div className="grid gap-4">
       <form className="grid gap-4" onSubmit={submit}>
@@ -73,20 +80,8 @@ export function SignInForm({ onSignedIn, known }: Props) {
           {isBusy ? "Signing in…" : "Sign in"}
         </Button>
       </form>
-      {oidc && <OtherIssuer name={oidc.name} isApart={known !== undefined} />}
+      {options.data?.passkeys === true && canUsePasskeys() && <PasskeyButton onSignedIn={onSignedIn} />}
+      <IssuerChoice tenant={known?.tenant ?? named} isApart={known !== undefined} />
     </div>
-  );
-}
-
-// `isApart` opens a new tab, because this one may hold unsaved work.
-function OtherIssuer({ name, isApart }: { name: string; isApart: boolean }) {
-  return (
-    <a
-      href={oidcPath}
-      {...(isApart && { target: "_blank", rel: "noreferrer" })}
-      className="inline-flex h-9 items-center justify-center rounded-md border border-edge/50 bg-surface text-sm font-medium hover:bg-hover"
-    >
-      Sign in with {name}
-    </a>
   );
 }

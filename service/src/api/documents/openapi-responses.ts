@@ -1,5 +1,6 @@
 import type { FailureCode } from "../../domain/failure.ts";
 import { problemMediaType, problems } from "../http/problem.ts";
+import { scimMediaType } from "../http/scim-error.ts";
 
 export type Json = { [name: string]: unknown };
 
@@ -22,6 +23,20 @@ export const Problem = {
       },
     },
     current_version: { type: "integer", description: "Only on item-version-conflict." },
+  },
+};
+
+const { status: _status, ...problemProperties } = Problem.properties;
+
+export const ScimError = {
+  type: "object",
+  description: "An error of SCIM 2.0 (RFC 7644) with the members of a problem. `status` is a text, as SCIM requires.",
+  required: ["schemas", ...Problem.required],
+  properties: {
+    schemas: { type: "array", items: { type: "string" } },
+    status: { type: "string" },
+    scimType: { type: "string" },
+    ...problemProperties,
   },
 };
 
@@ -58,6 +73,18 @@ export function problemResponses(codes: FailureCode[], more: More = {}): Json {
         return [String(status), { description: types.join(", "), headers, content: { [problemMediaType]: { schema } } }];
       }),
   );
+}
+
+// The same for operations of SCIM.
+export function scimErrorResponses(codes: FailureCode[]): Json {
+  const answers = Object.entries(problemResponses(codes)).map(([status, response]) => {
+    const types = [...new Set(codes)].filter((code) => problems[code].status === Number(status));
+    const errors = { type: Number(status) === 422 ? "array" : "null" };
+    const own = { type: "object", properties: { type: { enum: types }, status: { const: status }, errors } };
+    const schema = { allOf: [{ $ref: "#/components/schemas/ScimError" }, own] };
+    return [status, { ...Object(response), content: { [scimMediaType]: { schema } } }];
+  });
+  return Object.fromEntries(answers);
 }
 
 // Narrows `Problem`: `errors` has entries only on 422, and `current_version` is present only on a version conflict.

@@ -4,11 +4,21 @@ import { scopeMeanings } from "../../domain/scope.ts";
 import { slugCharacters, slugPattern } from "../../domain/tenant.ts";
 import { WebhookMessage } from "../../domain/webhook.ts";
 import { streamMediaType } from "../event-stream.ts";
+import { scimMediaType } from "../http/scim-error.ts";
 import { csvListOf, csvMediaType } from "../http/csv-export.ts";
 import { tokenPath } from "../tokens/issuer.ts";
-import { Problem, headerOf, problemResponses, rateLimitHeaders, requestIdHeader, type Json } from "./openapi-responses.ts";
+import {
+  Problem,
+  ScimError,
+  headerOf,
+  problemResponses,
+  rateLimitHeaders,
+  requestIdHeader,
+  scimErrorResponses,
+  type Json,
+} from "./openapi-responses.ts";
 import { servicePaths } from "./openapi-service.ts";
-import { scopesOf, type Operation } from "../operation.ts";
+import { jsonMediaType, scopesOf, type Operation } from "../operation.ts";
 import { operations } from "../operations.ts";
 
 const version = "0.1.0";
@@ -27,7 +37,10 @@ const everyBody: FailureCode[] = ["payload-too-large", "unsupported-media-type",
 
 const tags = [
   { name: "Cases", description: "Opened by detection, worked and closed by people and systems." },
+  { name: "Approvals", description: "Changes that a second person approves." },
   { name: "Search", description: "One search for accounts, cases, devices, addresses, payees and orders." },
+  { name: "Views", description: "Filters and sorts of the case list under a name, private or shared." },
+  { name: "Figures", description: "What a team did in a period: closes, time to decision, precision, money." },
   { name: "End-user accounts", description: "The website's accounts: flags and CRM link." },
   { name: "Activity", description: "Activity that the website's servers report, and the outcome of its browsers' events." },
   { name: "Import", description: "Activity from before you started to use Casehound. It opens no case." },
@@ -39,6 +52,11 @@ const tags = [
   { name: "Webhooks", description: "Every change, posted to a URL of yours." },
   { name: "Tenant", description: "Your own tenant and its credentials." },
   { name: "People", description: "Who may sign in, and with which role." },
+  {
+    name: "Provisioning",
+    description: "People and groups that a directory such as Microsoft Entra ID or Okta keeps up to date over SCIM 2.0.",
+  },
+  { name: "Notifications", description: "E-mails to people about new cases, mentions, handovers and overdue cases." },
   { name: "Service", description: "Tokens, browsers' events, documents and health. No token needed." },
 ];
 
@@ -114,6 +132,8 @@ function describe(operation: Operation, named: Map<string, unknown>): Json {
   const content = body && { schema: refer(body, named), ...(example !== undefined && { example }) };
   const ofBody: FailureCode[] = operation.method === "GET" ? [] : ["payload-too-large"];
   const codes = [...everyCall, ...operation.problems, ...(body ? everyBody : ofBody)];
+  const isScim = operation.isScim === true;
+  const resource = isScim ? { [scimMediaType]: { schema: refer(success.schema, named) } } : { [jsonMediaType]: { schema: data } };
   return {
     operationId: operation.id,
     summary: operation.summary,
@@ -121,15 +141,20 @@ function describe(operation: Operation, named: Map<string, unknown>): Json {
     tags: [operation.tag],
     security: [{ oauth2: scopesOf(operation) }],
     parameters: parameters(operation, named),
-    ...(content && { requestBody: { required: !operation.isBodyOptional, content: { "application/json": content } } }),
+    ...(content && {
+      requestBody: {
+        required: !operation.isBodyOptional,
+        content: { [jsonMediaType]: content, ...(isScim && { [scimMediaType]: content }) },
+      },
+    }),
     responses: {
       [success.status]: {
         description: success.description,
         headers,
-        ...(success.schema && { content: { "application/json": { schema: data }, ...(csvListOf(operation) && csvContent) } }),
+        ...(success.schema && { content: { ...resource, ...(csvListOf(operation) && csvContent) } }),
         ...(operation.isStream && { content: { [streamMediaType]: { schema: { type: "string" } } } }),
       },
-      ...problemResponses(codes, { wantsKey: operation.wantsKey }),
+      ...(isScim ? scimErrorResponses(codes) : problemResponses(codes, { wantsKey: operation.wantsKey })),
     },
   };
 }
@@ -184,7 +209,7 @@ export function openapiDocument(publicUrl: string): Json {
       version,
       summary: "Fraud cases and end-user accounts",
       description:
-        "Every response is JSON, except the event stream. A list can also be read as CSV, with `Accept: text/csv`: the whole list as filtered, without pages. A success wraps the resource in `data`. Errors are RFC 7807 problems, distinguished by `type`.",
+        "Every response is JSON, except the event stream. A list can also be read as CSV, with `Accept: text/csv`: the whole list as filtered, without pages. A success wraps the resource in `data`. Errors are RFC 7807 problems, distinguished by `type`. Below `/scim/v2`, resources and errors have the form of SCIM 2.0.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: publicUrl }],
@@ -192,7 +217,7 @@ export function openapiDocument(publicUrl: string): Json {
     paths: { ...paths, ...servicePaths() },
     webhooks,
     components: {
-      schemas: { Problem, ...Object.fromEntries(named) },
+      schemas: { Problem, ScimError, ...Object.fromEntries(named) },
       securitySchemes: { oauth2: { type: "oauth2", flows }, basic: { type: "http", scheme: "basic" } },
     },
   };

@@ -1,11 +1,11 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Failure } from "../../domain/failure.ts";
 import { headerLines } from "./headers.ts";
 
 const overflowBytesMax = 16 * 1024 * 1024;
 const overflowMs = 2_000;
 
-export function requireMediaType(request: IncomingMessage, wanted: string): void {
+export function requireMediaType(request: IncomingMessage, ...wanted: string[]): void {
   const lines = headerLines(request, "content-type");
   const [type = "", ...parameters] = (lines[0] ?? "")
     .toLowerCase()
@@ -15,8 +15,8 @@ export function requireMediaType(request: IncomingMessage, wanted: string): void
     .find((parameter) => parameter.startsWith("charset="))
     ?.slice("charset=".length)
     .replaceAll('"', "");
-  const isWanted = lines.length === 1 && type === wanted && (charset === undefined || charset === "utf-8");
-  if (!isWanted) throw new Failure("unsupported-media-type", `The body must be sent as ${wanted}, in UTF-8.`);
+  const isWanted = lines.length === 1 && wanted.includes(type) && (charset === undefined || charset === "utf-8");
+  if (!isWanted) throw new Failure("unsupported-media-type", `The body must be sent as ${wanted.join(" or ")}, in UTF-8.`);
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     throw new Failure("unsupported-media-type", "The body must be sent without Content-Encoding.");
@@ -76,6 +76,17 @@ export async function admitBody<T>(
   } finally {
     underWay.count(key, -bytes);
   }
+}
+
+// Returns a function that sends 100 Continue. Unless it is called, the response is the last of the connection: the client may or
+// may not send the body, so nobody knows where the next request begins.
+export function continueLater(response: ServerResponse): () => void {
+  const { shouldKeepAlive } = response;
+  response.shouldKeepAlive = false;
+  return () => {
+    response.shouldKeepAlive = shouldKeepAlive;
+    response.writeContinue();
+  };
 }
 
 export async function readBody(request: IncomingMessage, bytesMax: number, onReady: () => void): Promise<Buffer> {

@@ -1,6 +1,12 @@
 import type { IncomingMessage } from "node:http";
 
-const names = { session: "casehound_session", oidc: "casehound_oidc", device: "casehound_device" };
+const names = {
+  session: "casehound_session",
+  oidc: "casehound_oidc",
+  device: "casehound_device",
+  ticket: "casehound_ticket",
+  challenge: "casehound_challenge",
+};
 type CookieName = keyof typeof names;
 
 // Over https, the __Host- prefix makes browsers reject a cookie that another host or an insecure page has set.

@@ -1,5 +1,4 @@
 import { Failure } from "../../domain/failure.ts";
-import type { Role } from "../../domain/role.ts";
 
 // The caller. Determined once per token, and cached until the token expires or its client is revoked.
 export type Identity = {
@@ -10,7 +9,9 @@ export type Identity = {
   // Set for clients of the built-in issuer, the only ones that we can revoke.
   clientId: string | null;
   // Set if a person calls, identified by a session cookie.
-  person?: { user_id: string; role: Role };
+  person?: { user_id: string; role: string };
+  // Set if a directory calls with its own token, which works only for SCIM.
+  scim?: { adoptsPeople: boolean };
 };
 
 export function unauthorized(detail: string, hadToken = true): Failure {

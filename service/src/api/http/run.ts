@@ -23,9 +23,12 @@ import { decodeSegment, parseQuery } from "./path.ts";
 import type { Reply } from "./problem.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import type { Sessions } from "../people/web-sessions.ts";
+import { scimMediaType } from "./scim-error.ts";
 import { faultOf, invalid, validate, type Schema } from "./validate.ts";
 
 const bodyBytesDefault = 64 * 1024;
+// A body that takes longer is late: its sender is identified again.
+const lateBodyMs = 1000;
 const keyPattern = /^[A-Za-z0-9._:~+-]{1,255}$/;
 
 // What the log records about a call. The path is left out because it contains account ids.
@@ -35,10 +38,14 @@ export type Routed = { operation: Operation; slug: string; params: Record<string
 
 export type SharedServices = Omit<Services, "database"> & { database: Database };
 
+// Identifies directories, which have tokens of their own.
+export type ScimTokens = { identify: (authorization: string[], request: IncomingMessage) => Promise<Identity> | null };
+
 type Runtime = {
   services: SharedServices;
   authenticator: Authenticator;
   sessions: Sessions;
+  scimTokens: ScimTokens;
   limiter: RateLimiter;
   isStrictHost: boolean;
 };
@@ -62,27 +69,34 @@ export async function runOperation(
   const fields = runtime.limiter.admit(identity);
   const tenant = requireTenant(identity, routed.slug, runtime.isStrictHost ? (request.headers.host ?? "") : undefined);
   trace.tenant = tenant.slug;
-  for (const scope of scopesOf(operation)) if (!identity.scopes.has(scope)) throw missingScope(scope, identity);
+  requireScopes(operation, identity);
+  const identifiedAt = performance.now();
   const params = decodeParams(routed.params);
   const query = operation.query ? readQuery(operation.query, routed.query) : {};
-  const caller = callerOf(identity, tenant);
+  const early = callerOf(identity, tenant);
+  // Whoever lost a permission while the body was on its way, or while the request waited, must not use it.
+  const callerNow = () => (performance.now() - identifiedAt > lateBodyMs ? identifyAgain(runtime, request, routed) : early);
   const { limiter } = runtime;
   const services = servicesOf(runtime, tenant.tenant_id);
   const schema = operation.body;
   const list = prefersCsv(request.headers.accept ?? "") ? csvListOf(operation) : null;
-  const visit = () => visitOf(runtime, request, operation, identity);
+  const visit = () => visitOf(runtime, request, identity);
   const handle = (call: Call): Promise<Reply> => {
-    const work = () =>
-      list
+    const work = async () => {
+      // After the wait for its turn.
+      const caller = callerNow();
+      if (caller !== early) call.caller = await caller;
+      return list
         ? exportCsv({ operation, list, database: runtime.services.database, services, call, visit: visit() })
         : operation.handle(services, call);
+    };
     const reply = operation.isLongPoll || operation.hasDeadline ? work() : limiter.inTurn(identity, work);
     return fields ? reply.then((each) => ({ ...each, headers: { ...each.headers, ...fields } })) : reply;
   };
   if (!schema) {
     // Read the whole request first, so a truncated one is rejected before any change.
     if (operation.method !== "GET") await readBody(request, bodyBytesDefault, onBody);
-    const call: Call = { caller, params, query, body: undefined, key: "" };
+    const call: Call = { caller: early, params, query, body: undefined, key: "" };
     if (operation.isStream) call.visit = visit();
     if (operation.isLongPoll) call.hold = { inTurn: (work) => limiter.inTurn(identity, work), onLeave: onLeaveOf(request) };
     return await handle(call);
@@ -91,15 +105,27 @@ export async function runOperation(
     const body = await readJson(request, operation, onBody);
     const key = operation.wantsKey ? requireKey(request) : "";
     validate(schema, body, operation.faults);
-    return handle({ caller, params, query, body, key });
+    return handle({ caller: early, params, query, body, key });
   });
 }
 
 // A token takes precedence over a session cookie: a client sets the Authorization header on purpose.
-function identify({ authenticator, sessions }: Runtime, request: IncomingMessage): Identity | Promise<Identity> {
+function identify({ authenticator, sessions, scimTokens }: Runtime, request: IncomingMessage): Identity | Promise<Identity> {
   const authorization = headerLines(request, "authorization");
   const isPerson = authorization.length === 0 && sessions.hasCookie(request);
-  return isPerson ? sessions.identify(request) : authenticator.identify(authorization, request.socket);
+  if (isPerson) return sessions.identify(request);
+  return scimTokens.identify(authorization, request) ?? authenticator.identify(authorization, request.socket);
+}
+
+async function identifyAgain(runtime: Runtime, request: IncomingMessage, { operation, slug }: Routed): Promise<Caller> {
+  const identity = await identify(runtime, request);
+  requireScopes(operation, identity);
+  return callerOf(identity, requireTenant(identity, slug, undefined));
+}
+
+function requireScopes(operation: Operation, identity: Identity): void {
+  if (identity.scim && operation.isScim !== true) throw new Failure("access-denied", "A SCIM token works only below /scim/v2.");
+  for (const scope of scopesOf(operation)) if (!identity.scopes.has(scope)) throw missingScope(scope, identity);
 }
 
 const callers = new WeakMap<Identity, Caller>();
@@ -108,7 +134,8 @@ const callers = new WeakMap<Identity, Caller>();
 function callerOf(identity: Identity, tenant: { tenant_id: string; slug: string }): Caller {
   const known = callers.get(identity);
   if (known) return known;
-  const caller = { ...tenant, actor: identity.actor, scopes: identity.scopes };
+  const { actor, scopes, person, scim } = identity;
+  const caller = { ...tenant, actor, scopes, ...(person && { person }), ...(scim && { scim }) };
   callers.set(identity, caller);
   return caller;
 }
@@ -129,11 +156,13 @@ function onLeaveOf({ socket }: IncomingMessage): LongPoll["onLeave"] {
   };
 }
 
-function visitOf(runtime: Runtime, request: IncomingMessage, { scope }: Operation, identity: Identity): StreamRequest {
+function visitOf(runtime: Runtime, request: IncomingMessage, identity: Identity): StreamRequest {
   const given = request.headers["last-event-id"];
   const isStillAllowed = async () => {
     try {
-      return (await identify(runtime, request)).scopes.has(scope);
+      // What the stream contains depends on all scopes, so it ends when any of them is taken away.
+      const { scopes } = await identify(runtime, request);
+      return [...identity.scopes].every((each) => scopes.has(each));
     } catch (error) {
       // Nobody can tell while the database is unreachable, so the stream stays open. The token's own expiry still applies.
       return error instanceof Failure && error.code === "bad-gateway";
@@ -195,7 +224,7 @@ function readParameter(schema: Schema, text: string): unknown {
 
 async function readJson(request: IncomingMessage, operation: Operation, onBody: () => void): Promise<unknown> {
   if (operation.isBodyOptional && !hasBody(request)) return {};
-  requireMediaType(request, jsonMediaType);
+  requireMediaType(request, ...(operation.isScim === true ? [scimMediaType, jsonMediaType] : [jsonMediaType]));
   const body = parseJson(await readBody(request, operation.bodyBytesMax ?? bodyBytesDefault, onBody));
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw invalid([{ field: "body", message: "must be a JSON object" }]);

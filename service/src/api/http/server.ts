@@ -7,6 +7,7 @@ import { Failure } from "../../domain/failure.ts";
 import type { Authenticator } from "../tokens/auth.ts";
 import { readableHeaders } from "../collector/collector.ts";
 import type { ConsolePages } from "../documents/console.ts";
+import { continueLater } from "./body.ts";
 import { headerLines } from "./headers.ts";
 import { Limited, type LimitName } from "./limited.ts";
 import type { Metrics } from "../metrics.ts";
@@ -14,7 +15,8 @@ import { parseTarget } from "./path.ts";
 import { problemReply, toFailure, type Reply } from "./problem.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import type { Router } from "./router.ts";
-import { runOperation, type SharedServices, type Trace } from "./run.ts";
+import { runOperation, type ScimTokens, type SharedServices, type Trace } from "./run.ts";
+import { isScimPath, scimErrorReply } from "./scim-error.ts";
 import type { Sessions } from "../people/web-sessions.ts";
 
 const headerBytesMax = 16 * 1024;
@@ -30,6 +32,7 @@ type ServerOptions = {
   services: SharedServices;
   authenticator: Authenticator;
   sessions: Sessions;
+  scimTokens: ScimTokens;
   limiter: RateLimiter;
   router: Router;
   pages: ConsolePages | null;
@@ -76,7 +79,7 @@ export class ApiServer {
     });
     this.#server.on("request", (request, response) => this.#take(request, response, () => {}));
     // Send 100 Continue only after every check that does not need the body.
-    this.#server.on("checkContinue", (request, response) => this.#take(request, response, () => response.writeContinue()));
+    this.#server.on("checkContinue", (request, response) => this.#take(request, response, continueLater(response)));
     this.#server.on("checkExpectation", (request, response) => this.#take(request, response, () => {}));
     this.#server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
       socket.on("error", () => {});
@@ -110,7 +113,9 @@ export class ApiServer {
   #refuse(code: string | undefined, socket: Duplex): void {
     // The rejection is already on its way. Further input is dropped, because a reset could take the response with it.
     if (this.#refused.has(socket)) return;
-    if (!socket.writable || code === "ECONNRESET") return void socket.destroy();
+    // A browser would take a refusal on a connection that it opened ahead of need for the response to its next request.
+    const isUnused = "bytesRead" in socket && socket.bytesRead === 0;
+    if (!socket.writable || isUnused || code === "ECONNRESET") return void socket.destroy();
     this.#endAfterAnswers(socket, framingFailure(code));
   }
 
@@ -148,8 +153,7 @@ export class ApiServer {
     // close() also stops Node's own check for slow requests, so a stalled client would block the shutdown forever.
     const timer = setTimeout(() => this.#server.closeAllConnections(), stopMs);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    // Clients open connections ahead of need. A connection that has sent nothing has no request in progress, yet Node would wait
-    // for it.
+    // A connection that has sent nothing has no request in progress, yet Node would wait for it.
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
     await closed;
     clearTimeout(timer);
@@ -167,10 +171,10 @@ export class ApiServer {
       fault = reply.fault ?? null;
     } catch (error) {
       fault = toAnswer(request.method, toFailure(error));
-      reply = problemReply(fault);
+      reply = isScimPath(request.url) ? scimErrorReply(fault) : problemReply(fault);
       if (request.url?.startsWith("/collect/")) Object.assign(reply.headers, readableHeaders(request));
     }
-    const isLast = this.isStopping || reply.headers["connection"] === "close";
+    const isLast = this.isStopping || reply.headers["connection"] === "close" || !response.shouldKeepAlive;
     const line = this.#lines.get(request.socket);
     if (line && isLast) line.isOver = true;
     send(response, reply, requestId, isLast);

@@ -102,6 +102,7 @@ function numberFault(schema: Schema, value: unknown): string | null {
 
 const formats: Record<string, { test: (text: string) => boolean; message: string }> = {
   "date-time": { test: (text) => parseTime(text) !== null, message: "must be a UTC time in the form YYYY-MM-DDTHH:mm:ss.sssZ" },
+  date: { test: (text) => parseTime(`${text}T00:00:00Z`) !== null, message: "must be a date in the form YYYY-MM-DD" },
   ip: { test: (text) => isIP(text) !== 0, message: "must be an IPv4 or IPv6 address" },
 };
 

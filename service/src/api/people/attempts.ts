@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import type { Database } from "../../db/postgres/database.ts";
-import { claimAttempt, releaseAttempt } from "../../db/sign-in-attempts.ts";
+import { claimAttempt, deleteOldAttempts, releaseAttempt } from "../../db/sign-in-attempts.ts";
 import { hostOf, siteOf } from "../../domain/address.ts";
 import { Failure } from "../../domain/failure.ts";
 import { attemptLimits, attemptWindowMs, type AttemptKind } from "../../domain/user.ts";
@@ -11,12 +11,16 @@ import type { KnownDevice } from "./devices.ts";
 
 type AttemptOptions = { database: Database; trustedProxies: BlockList; now: () => string };
 
-// The e-mail as it was typed, the tenants to check it in, and the browser if it has signed in to some of them before.
-type Tried = { email: string; slugs: string[]; device: KnownDevice | null };
+// How many old rows an attempt deletes at most. It inserts up to four, so the table shrinks again after an attack.
+const deletedMax = 8;
+
+// The e-mail as it was typed, the tenants to check it in, the browser if it has signed in to some of them before, and the tenants
+// in which somebody has signed in to the account from the same address.
+type Tried = { email: string; slugs: string[]; device: KnownDevice | null; usualSlugs: string[] };
 // The accounts whose password matches, and those whose password could have matched but does not.
 export type Checked<T> = { fitting: T[]; missed: T[] };
 
-type Subject = { kind: AttemptKind; text: string };
+export type Subject = { kind: AttemptKind; text: string };
 type Claim = { hashes: Buffer[]; at: string };
 // The tenants in which the password may be checked.
 type Admitted = Claim & { slugs: string[] };
@@ -48,37 +52,65 @@ export async function limitAttempts<T extends { slug: string }>(
   return checked.fitting;
 }
 
-// For somebody who is signed in and must enter the password again.
-export async function limitOwnAttempts(options: AttemptOptions, userId: string, check: () => Promise<boolean>): Promise<boolean> {
-  const claimed = await claim(options, [{ kind: "signedIn", text: userId }]);
-  const isRight = await check().catch(async (error: unknown) => {
+// For somebody who is already known, by a session or by the right password, and must enter something again or in addition. Returns
+// null if the check does.
+export async function limitOwnAttempts<T>(
+  options: AttemptOptions,
+  subjects: Subject[],
+  check: () => Promise<T | null>,
+): Promise<T | null> {
+  const claimed = await claim(options, subjects);
+  const checked = await check().catch(async (error: unknown) => {
     await release(options, claimed).catch(() => {});
     throw error;
   });
-  if (isRight) await release(options, claimed);
-  return isRight;
+  if (checked !== null) await release(options, claimed);
+  return checked;
 }
 
-async function admit(options: AttemptOptions, request: IncomingMessage, { email, slugs, device }: Tried): Promise<Admitted[]> {
-  const ip = clientAddress(request, options.trustedProxies) ?? "unknown";
+async function admit(options: AttemptOptions, request: IncomingMessage, tried: Tried): Promise<Admitted[]> {
+  const { email, device } = tried;
+  const address = hostOf(addressOf(options, request));
+  const left = new Set(tried.slugs);
+  const groups: { slugs: string[]; subjects: Subject[] }[] = [];
+  const add = (slugs: string[], subjects: Subject[]) => {
+    const own = slugs.filter((slug) => left.delete(slug));
+    if (own.length > 0) groups.push({ slugs: own, subjects });
+  };
+  add(device?.slugs ?? [], [{ kind: "device", text: `${device?.id} ${email}` }]);
+  // Whoever shares the person's address, such as an office's, must not try everybody's password from it.
+  const ofAddress = strangersSubjects(options, request, email).filter(({ kind }) => kind === "address" || kind === "site");
+  add(tried.usualSlugs, [{ kind: "usualAddress", text: `${address} ${email}` }, ...ofAddress]);
+  // An e-mail that nobody has is counted like one that somebody has.
+  if (left.size > 0 || groups.length === 0)
+    groups.push({ slugs: [...left], subjects: strangersSubjects(options, request, email) });
+  const [first, ...others] = groups;
+  const admitted = first ? [{ slugs: first.slugs, ...(await claim(options, first.subjects)) }] : [];
+  // Tenants to which this browser is less known are skipped while they have to wait.
+  for (const { slugs, subjects } of others) {
+    const claimed = await claim(options, subjects).catch((error: unknown) => {
+      if (error instanceof Failure && error.code === "rate-limited") return null;
+      throw error;
+    });
+    if (claimed) admitted.push({ slugs, ...claimed });
+  }
+  return admitted;
+}
+
+function addressOf({ trustedProxies }: AttemptOptions, request: IncomingMessage): string {
+  return clientAddress(request, trustedProxies) ?? "unknown";
+}
+
+function strangersSubjects(options: AttemptOptions, request: IncomingMessage, email: string): Subject[] {
+  const ip = addressOf(options, request);
   const [address, site] = [hostOf(ip), siteOf(ip)];
-  const stranger: Subject[] = [
+  return [
     { kind: "pair", text: `${address} ${email}` },
     { kind: "account", text: email },
     { kind: "address", text: address },
     // An IPv6 site may choose any of its networks.
     ...(site === address ? [] : [{ kind: "site" as const, text: site }]),
   ];
-  if (!device) return [{ slugs, ...(await claim(options, stranger)) }];
-  const own = { slugs: device.slugs, ...(await claim(options, [{ kind: "device", text: `${device.id} ${email}` }])) };
-  const others = slugs.filter((slug) => !device.slugs.includes(slug));
-  if (others.length === 0) return [own];
-  // To the other tenants this browser is a stranger. They are skipped while strangers have to wait.
-  const asStranger = await claim(options, stranger).catch((error: unknown) => {
-    if (error instanceof Failure && error.code === "rate-limited") return null;
-    throw error;
-  });
-  return asStranger ? [own, { slugs: others, ...asStranger }] : [own];
 }
 
 // Claims all of them or none. The fixed order also fixes the order of the locks, so they cannot deadlock.
@@ -92,6 +124,7 @@ async function claim({ database, now }: AttemptOptions, subjects: Subject[]): Pr
       const until = await claimAttempt(tx, { subject_hash, ...attemptLimits[kind], now: at, since });
       if (until !== null) throw tooMany(Date.parse(until) - Date.parse(at));
     }
+    await deleteOldAttempts(tx, { since, limit: deletedMax });
   });
   return { hashes, at };
 }

@@ -39,14 +39,24 @@ export class Devices {
     return this.#cookies.write("device", [id, ...kept, seal].join("."), maxAgeSeconds);
   }
 
+  // A keyed hash of an address from which the account's owner has signed in. Like a browser's seal, it becomes invalid when the
+  // password changes.
+  sealAddress(address: string, account: Account): Buffer {
+    return this.#sealOf(`address ${address}`, account);
+  }
+
   #read(request: IncomingMessage): { id: string; seals: string[] } {
     const text = this.#cookies.read(request, "device") ?? "";
     const [id = "", ...seals] = form.test(text) ? text.split(".") : [randomBytes(sealBytes).toString("base64url")];
     return { id, seals };
   }
 
-  #seal(id: string, { tenant_id, user_id, password_hash }: Account): string {
-    const sealed = createHmac("sha256", this.#key).update(`${id} ${tenant_id} ${user_id} ${password_hash}`).digest();
-    return sealed.subarray(0, sealBytes).toString("base64url");
+  #seal(id: string, account: Account): string {
+    return this.#sealOf(id, account).toString("base64url");
+  }
+
+  #sealOf(what: string, { tenant_id, user_id, password_hash }: Account): Buffer {
+    const sealed = createHmac("sha256", this.#key).update(`${what} ${tenant_id} ${user_id} ${password_hash}`).digest();
+    return sealed.subarray(0, sealBytes);
   }
 }

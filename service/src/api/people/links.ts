@@ -3,7 +3,7 @@ import type { Queryable } from "../../db/postgres/database.ts";
 import { appendEvents } from "../../db/events.ts";
 import { lockTenant } from "../../db/tenants.ts";
 import { claimLink, deleteUnusedLinks, findLink, insertLink, type Link } from "../../db/user-links.ts";
-import { hasJoinedUsers, insertUser, lockUser, savePassword, saveUser } from "../../db/users.ts";
+import { hasJoinedUsers, insertUser, lockCheckedUser, lockUser, savePassword, saveUser } from "../../db/users.ts";
 import { deleteWebSessions } from "../../db/web-sessions.ts";
 import { passwordFaults } from "../../domain/common-passwords.ts";
 import { Failure, type FieldError } from "../../domain/failure.ts";
@@ -20,7 +20,8 @@ import {
   type UserLink,
 } from "../../domain/user.ts";
 import { jsonMediaType } from "../operation.ts";
-import { addressOf, hashPasswordOf, readInput, signedIn, type Asked, type People } from "./people.ts";
+import { addressOf, hashPasswordOf, readInput, rememberAddress, signedIn, type Asked, type People } from "./people.ts";
+import { askSecondFactor } from "./sign-in.ts";
 import type { Reply } from "../http/problem.ts";
 import { invalid } from "../http/validate.ts";
 import { newWebToken, parseWebToken, type WebToken } from "./web-token.ts";
@@ -97,16 +98,20 @@ export async function takeLink(people: People, asked: Asked): Promise<Reply> {
     await deleteWebSessions(tx, tenant_id, { user_id });
     // The first person to join completes the set-up, so the other set-up links are deleted.
     await deleteUnusedLinks(tx, tenant_id, null);
-    const opened = await sessions.open(tx, person);
+    // A link replaces the password, not the second factor.
+    const needsFactor = (await lockCheckedUser(tx, tenant_id, { user_id, password_hash }))?.has_second_factor === true;
+    if (!needsFactor) await rememberAddress(people, tx, asked.request, { tenant_id, user_id, password_hash });
+    const opened = needsFactor ? null : await sessions.open(tx, person, { hasSecondFactor: false });
     const type = link.purpose === "password-reset" ? ("user.password_changed" as const) : ("user.joined" as const);
     const resource = { type: "user" as const, id: user_id };
     await appendEvents(tx, tenant_id, [{ type, occurred_at: now, actor: actorOf(person), resource }]);
     return { person, opened };
   });
   await sessions.drop(asked.request);
+  if (!opened) return askSecondFactor(people, { ...person, password_hash });
   const about = { tenant: person.slug, user_id: person.user_id, address: addressOf(people, asked.request) };
   audit("signed in", { ...about, how: link.purpose });
-  return signedIn(people, person, opened, [opened.cookie, devices.remember(asked.request, { ...person, password_hash })]);
+  return signedIn(people, opened, [opened.cookie, devices.remember(asked.request, { ...person, password_hash })]);
 }
 
 function faultsOf(link: Link, { email, name, password }: LinkUse): FieldError[] {

@@ -1,155 +1,136 @@
 import * as oidc from "openid-client";
-import type { OidcSettings } from "../../config.ts";
 import type { Queryable } from "../../db/postgres/database.ts";
 import { appendEvents } from "../../db/events.ts";
+import { listFactorKinds } from "../../db/second-factors.ts";
+import { isCurrentIssuer } from "../../db/sign-in-issuers.ts";
 import { deleteUnusedLinks } from "../../db/user-links.ts";
-import { lockExternalUser, saveExternalSubject } from "../../db/users.ts";
-import { characters, idCharactersMax, isStorable } from "../../domain/field.ts";
-import { actorOf, normalEmail, type Person } from "../../domain/user.ts";
-import { addressOf, type Asked, type People } from "./people.ts";
+import { lockActiveAdmins, lockExternalUser, saveExternalSubject } from "../../db/users.ts";
+import { roleOfGroups } from "../../domain/sign-in-issuer.ts";
+import { actorOf, type Person } from "../../domain/user.ts";
 import type { Reply } from "../http/problem.ts";
+import { saveUserChange } from "../users.ts";
+import { OidcFault, type Claims, type OidcProblem, type OtherIssuer } from "./other-issuer.ts";
+import { addressOf, type Asked, type People } from "./people.ts";
 
-const timeoutSeconds = 5;
 const wayMaxSeconds = 600;
-const callbackPath = "/auth/oidc/callback";
-
-// Sent to the sign-in page, which has a message for each.
-type OidcProblem = "cancelled" | "expired" | "issuer-unreachable" | "refused" | "unknown-person";
-
-class OidcFault extends Error {
-  readonly problem: OidcProblem;
-
-  constructor(problem: OidcProblem, cause?: unknown) {
-    super(problem, { cause });
-    this.problem = problem;
-  }
-}
-
-type Claims = { subject: string; email: string | null };
-type Way = { state: string; nonce: string; verifier: string };
-
-// An external issuer that people sign in with. Uses the authorization code flow with PKCE, state and nonce, all on the server.
-export class OtherIssuer {
-  readonly settings: OidcSettings;
-  readonly #redirectUri: string;
-  #discovered: Promise<oidc.Configuration> | null = null;
-
-  constructor(settings: OidcSettings, publicUrl: string) {
-    this.settings = settings;
-    this.#redirectUri = `${publicUrl}${callbackPath}`;
-  }
-
-  async begin(way: Way): Promise<string> {
-    const address = oidc.buildAuthorizationUrl(await this.#discover(), {
-      redirect_uri: this.#redirectUri,
-      scope: "openid email profile",
-      code_challenge: await oidc.calculatePKCECodeChallenge(way.verifier),
-      code_challenge_method: "S256",
-      state: way.state,
-      nonce: way.nonce,
-    });
-    return address.href;
-  }
-
-  async finish(query: string, way: Way): Promise<Claims> {
-    const issuer = await this.#discover();
-    const tokens = await oidc.authorizationCodeGrant(issuer, new URL(`${this.#redirectUri}?${query}`), {
-      pkceCodeVerifier: way.verifier,
-      expectedState: way.state,
-      expectedNonce: way.nonce,
-      idTokenExpected: true,
-    });
-    const claims = tokens.claims();
-    if (!claims) throw new OidcFault("refused");
-    const isTold = claims["email"] !== undefined || issuer.serverMetadata().userinfo_endpoint === undefined;
-    // Some issuers put the e-mail into the ID token, others return it only from the userinfo endpoint.
-    const told = isTold ? claims : await oidc.fetchUserInfo(issuer, tokens.access_token, claims.sub);
-    const email = told["email_verified"] === true && typeof told["email"] === "string" ? normalEmail(told["email"]) : null;
-    const isKeepable = isStorable(claims.sub) && isStorable(email ?? "") && characters(claims.sub) <= idCharactersMax;
-    if (!isKeepable) throw new OidcFault("refused");
-    return { subject: `${claims.iss} ${claims.sub}`, email };
-  }
-
-  // Discovered once, and again if that failed.
-  #discover(): Promise<oidc.Configuration> {
-    this.#discovered ??= this.#ask().catch((cause: unknown) => {
-      this.#discovered = null;
-      throw new OidcFault("issuer-unreachable", cause);
-    });
-    return this.#discovered;
-  }
-
-  async #ask(): Promise<oidc.Configuration> {
-    const { issuer, clientId, clientSecret } = this.settings;
-    // The configuration allows plain http only for this machine.
-    const execute = issuer.startsWith("http:") ? [oidc.allowInsecureRequests] : [];
-    return oidc.discovery(new URL(issuer), clientId, clientSecret, undefined, { execute, timeout: timeoutSeconds });
-  }
-}
 
 function redirect(location: string, cookies: string[]): Reply {
   return { status: 303, body: "{}", headers: { location, "content-type": "application/json" }, cookies };
 }
 
-function toSignIn({ sessions, publicUrl }: People, problem: OidcProblem): Reply {
-  return redirect(`${publicUrl}/sign-in?problem=${problem}`, [sessions.cookies.clear("oidc")]);
+function toSignIn({ sessions, publicUrl }: People, { settings }: OtherIssuer, problem: OidcProblem): Reply {
+  // The page then offers the tenant's issuers again.
+  const tenant = settings.chosen ? `&tenant=${settings.tenant}` : "";
+  return redirect(`${publicUrl}/sign-in?problem=${problem}${tenant}`, [sessions.cookies.clear("oidc")]);
+}
+
+// A page elsewhere must not sign somebody in to a tenant of its own choice, or use this address to send them anywhere. The browser
+// gets the tenant's sign-in page, where the person decides.
+export function isFromElsewhere({ request }: Asked): boolean {
+  return request.headers["sec-fetch-site"] === "cross-site";
+}
+
+export function toTenantSignIn({ publicUrl }: People, tenant: string): Reply {
+  return redirect(`${publicUrl}/sign-in?tenant=${encodeURIComponent(tenant)}`, []);
 }
 
 export async function beginOidc(people: People, issuer: OtherIssuer): Promise<Reply> {
   const way = { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier() };
   try {
     const location = await issuer.begin(way);
-    const value = `${way.state}.${way.nonce}.${way.verifier}`;
+    const value = [way.state, way.nonce, way.verifier, markOf(issuer)].filter((part) => part !== "").join(".");
     return redirect(location, [people.sessions.cookies.write("oidc", value, wayMaxSeconds)]);
   } catch (error) {
-    return refuse(people, error);
+    return refuse(people, issuer, error);
   }
+}
+
+// Says in the cookie which issuer the browser was sent to. Together with a redirect URI for each issuer, this keeps an issuer from
+// passing on a code that another one has made.
+function markOf({ settings }: OtherIssuer): string {
+  return settings.chosen ? Buffer.from(settings.redirectUri).toString("base64url") : "";
 }
 
 export async function finishOidc(people: People, issuer: OtherIssuer, asked: Asked, query: string): Promise<Reply> {
   const { sessions, database, audit } = people;
   // Only the browser that started the sign-in can finish it, because only that browser has the cookie.
   const kept = sessions.cookies.read(asked.request, "oidc") ?? "";
-  const [state = "", nonce = "", verifier = ""] = kept.split(".");
-  if (verifier === "") return toSignIn(people, "expired");
+  const [state = "", nonce = "", verifier = "", mark = ""] = kept.split(".");
+  if (verifier === "" || mark !== markOf(issuer)) return toSignIn(people, issuer, "expired");
   try {
     const claims = await issuer.finish(query, { state, nonce, verifier });
     const { person, opened } = await database.transaction(async (tx) => {
-      const person = await settle(tx, issuer.settings.tenant, claims, people.now());
-      return { person, opened: await sessions.open(tx, person) };
+      const person = await settle(tx, people, issuer, claims);
+      // The identity provider decides which factors it asks for.
+      return { person, opened: await sessions.open(tx, person, { hasSecondFactor: true }) };
     });
     await sessions.drop(asked.request);
     const about = { tenant: person.slug, user_id: person.user_id, address: addressOf(people, asked.request) };
     audit("signed in", { ...about, how: "other issuer" });
     return redirect(`${people.publicUrl}/`, [opened.cookie, sessions.cookies.clear("oidc")]);
   } catch (error) {
-    return refuse(people, error);
+    return refuse(people, issuer, error);
   }
 }
 
 // Only invited people can sign in: by the subject once it is bound, before that by an e-mail that the issuer has verified.
-async function settle(tx: Queryable, slug: string, { subject, email }: Claims, now: string): Promise<Person> {
-  const user = await lockExternalUser(tx, slug, { subject, email });
+async function settle(tx: Queryable, people: People, issuer: OtherIssuer, { subject, email, groups }: Claims): Promise<Person> {
+  const { chosen } = issuer.settings;
+  // An issuer can answer slowly. If it was deleted or changed since, its answer counts for nothing.
+  if (chosen && !(await isCurrentIssuer(tx, chosen))) throw new OidcFault("expired");
+  // Locks in the same order as saveUserChange.
+  if (chosen && issuer.readsGroups) await lockActiveAdmins(tx, chosen.tenant_id);
+  const user = await lockExternalUser(tx, issuer.settings.tenant, { subject, email });
   const isOther = user?.external_subject !== null && user?.external_subject !== subject;
   if (!user || user.is_disabled || isOther) throw new OidcFault("unknown-person");
   const { external_subject, is_disabled: _isDisabled, ...person } = user;
-  if (external_subject !== null) return person;
+  const role = roleOfGroups(issuer.settings.mapping, groups);
+  if (role === null) throw new OidcFault("no-role");
+  if (external_subject === null) await bind(tx, people, issuer, { person, subject });
+  if (role === undefined || role === person.role) return person;
+  return { ...person, role: await giveRole(tx, people, issuer, { person, role }) };
+}
+
+type Binding = { person: Person; subject: string };
+
+async function bind(tx: Queryable, { now }: People, { settings }: OtherIssuer, { person, subject }: Binding): Promise<void> {
   const { tenant_id, user_id } = person;
+  const { chosen } = settings;
+  // Otherwise whoever takes over an admin's session could add an issuer and come back as that admin, or as another one.
+  if (chosen && (await listFactorKinds(tx, tenant_id, user_id)).length > 0) throw new OidcFault("has-second-factor");
   await saveExternalSubject(tx, tenant_id, { user_id, external_subject: subject });
   await deleteUnusedLinks(tx, tenant_id, user_id);
   await deleteUnusedLinks(tx, tenant_id, null);
   const resource = { type: "user" as const, id: user_id };
-  await appendEvents(tx, tenant_id, [{ type: "user.joined", occurred_at: now, actor: actorOf(person), resource }]);
-  return person;
+  const data = chosen && { data: { issuer_key: chosen.issuer_key } };
+  await appendEvents(tx, tenant_id, [{ type: "user.joined", occurred_at: now(), actor: actorOf(person), resource, ...data }]);
+}
+
+// Returns the role that the person has then. The last admin stays one: otherwise nobody could correct the groups.
+async function giveRole(
+  tx: Queryable,
+  { now, publicUrl, audit }: People,
+  { settings }: OtherIssuer,
+  { person, role }: { person: Person; role: string },
+): Promise<string> {
+  const { tenant_id, user_id, slug } = person;
+  if (person.role === "admin" && (await lockActiveAdmins(tx, tenant_id)) <= 1) {
+    audit("role kept", { tenant: slug, user_id, role, why: "the last active admin" });
+    return person.role;
+  }
+  const by = { actor: `${settings.issuer} groups`, now: now(), publicUrl };
+  await saveUserChange(tx, tenant_id, { userId: user_id, change: { role } }, by);
+  audit("role given by groups", { tenant: slug, user_id, role, issuer: settings.issuer });
+  return role;
 }
 
 // Whatever went wrong, the browser is sent to the sign-in page. The log gets only the code of the cause.
-function refuse(people: People, error: unknown): Reply {
+function refuse(people: People, issuer: OtherIssuer, error: unknown): Reply {
   const problem = problemOf(error);
   const cause = error instanceof OidcFault ? error.cause : error;
   const code = cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
-  people.audit("sign-in failed", { how: "other issuer", problem, code });
-  return toSignIn(people, problem);
+  people.audit("sign-in failed", { how: "other issuer", tenant: issuer.settings.tenant, problem, code });
+  return toSignIn(people, issuer, problem);
 }
 
 function problemOf(error: unknown): OidcProblem {

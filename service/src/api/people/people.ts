@@ -1,25 +1,26 @@
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import { Type, type Static, type TSchema } from "typebox";
-import type { Database } from "../../db/postgres/database.ts";
+import type { Database, Queryable } from "../../db/postgres/database.ts";
 import { appendEvents, findLastEventIds } from "../../db/events.ts";
 import { deleteUnusedLinks } from "../../db/user-links.ts";
-import { findPasswordHash, findUsersByEmail, lockCheckedUser, savePassword, type Candidate } from "../../db/users.ts";
+import { findPasswordHash, findUsersByEmail, lockCheckedUser, savePassword, saveUsualAddress } from "../../db/users.ts";
 import { deleteWebSession, deleteWebSessions, lockWebSession } from "../../db/web-sessions.ts";
 import { passwordFaults } from "../../domain/common-passwords.ts";
-import { roleScopes } from "../../domain/role.ts";
-import { slugCharacters } from "../../domain/tenant.ts";
-import { Password, actorOf, normalEmail, passwordCharacters, type Person } from "../../domain/user.ts";
-import { siteOf } from "../../domain/address.ts";
+import { Failure } from "../../domain/failure.ts";
+import { scopesOfRole } from "../../domain/role.ts";
+import { Password, actorOf, passwordCharacters, usualAddressesMax } from "../../domain/user.ts";
+import { hostOf } from "../../domain/address.ts";
 import { clientAddress } from "../http/address.ts";
-import { limitAttempts, limitOwnAttempts, type Checked } from "./attempts.ts";
-import { unauthorized } from "../http/identity.ts";
+import { limitOwnAttempts } from "./attempts.ts";
 import { readBody, requireMediaType } from "../http/body.ts";
+import type { Challenges } from "./challenges.ts";
 import type { Devices } from "./devices.ts";
+import type { Tickets } from "./tickets.ts";
 import { parseJson } from "../http/json.ts";
 import { jsonMediaType, type Audit } from "../operation.ts";
-import { findMatches, hashPassword, isPassword, type Asker } from "./password.ts";
-import { problemMediaType, problemMembers, type Reply } from "../http/problem.ts";
+import { hashPassword, isPassword, type Asker } from "./password.ts";
+import type { Reply } from "../http/problem.ts";
 import { noSession, type OpenSession, type OpenedSession, type Sessions } from "./web-sessions.ts";
 import { invalid, validate } from "../http/validate.ts";
 
@@ -29,7 +30,11 @@ export type People = {
   database: Database;
   sessions: Sessions;
   devices: Devices;
+  tickets: Tickets;
+  challenges: Challenges;
   publicUrl: string;
+  // Whether issuers that tenants choose may have private addresses.
+  isPrivateAllowed: boolean;
   trustedProxies: BlockList;
   audit: Audit;
   now: () => string;
@@ -39,18 +44,9 @@ export type People = {
 export type Asked = { request: IncomingMessage; onBody: () => void };
 
 const bodyBytesMax = 16 * 1024;
-const tenantsMax = 10;
+export const tenantsMax = 10;
 
-const TypedPassword = Type.String({ minLength: 1, maxLength: passwordCharacters.max });
-
-const SignIn = Type.Object(
-  {
-    email: Type.String({ minLength: 1, maxLength: 254 }),
-    password: TypedPassword,
-    tenant: Type.Optional(Type.String({ minLength: 1, maxLength: slugCharacters.max })),
-  },
-  { additionalProperties: false },
-);
+export const TypedPassword = Type.String({ minLength: 1, maxLength: passwordCharacters.max });
 
 const PasswordChange = Type.Object({ current: TypedPassword, new: Password }, { additionalProperties: false });
 
@@ -70,17 +66,18 @@ export function addressOf(people: People, request: IncomingMessage): string | un
 // event up to last_event_id.
 export async function signedIn(
   { database }: Pick<People, "database">,
-  person: Person,
-  opened: Pick<OpenedSession, "csrf_token" | "expires_at">,
+  opened: Omit<OpenedSession, "cookie">,
   cookies: string[] = [],
 ): Promise<Reply> {
   const body = {
-    user: { user_id: person.user_id, email: person.email, name: person.name, role: person.role },
-    tenant: { tenant_id: person.tenant_id, slug: person.slug },
-    scopes: roleScopes[person.role],
+    user: { user_id: opened.user_id, email: opened.email, name: opened.name, role: opened.role },
+    tenant: { tenant_id: opened.tenant_id, slug: opened.slug },
+    // Until the person has a second factor, if the tenant requires one, the API refuses everything.
+    scopes: opened.must_add_second_factor ? [] : scopesOfRole(opened.role, opened.role_scopes),
+    must_add_second_factor: opened.must_add_second_factor,
     csrf_token: opened.csrf_token,
     expires_at: opened.expires_at,
-    last_event_id: (await findLastEventIds(database, [person.tenant_id])).get(person.tenant_id) ?? 0,
+    last_event_id: (await findLastEventIds(database, [opened.tenant_id])).get(opened.tenant_id) ?? 0,
   };
   return {
     status: 200,
@@ -90,57 +87,26 @@ export async function signedIn(
   };
 }
 
-function done(cookies: string[]): Reply {
+type Remembered = { tenant_id: string; user_id: string; password_hash: string };
+
+// Must run inside the transaction that has locked the person.
+export async function rememberAddress(
+  people: People,
+  tx: Queryable,
+  request: IncomingMessage,
+  person: Remembered,
+): Promise<void> {
+  const address = addressOf(people, request);
+  if (address === undefined) return;
+  const seal = people.devices.sealAddress(hostOf(address), person);
+  await saveUsualAddress(tx, person.tenant_id, { user_id: person.user_id, seal, keptMax: usualAddressesMax });
+}
+
+export function done(cookies: string[]): Reply {
   return { status: 204, body: "", headers: {}, cookies };
 }
 
-export async function signIn(people: People, asked: Asked): Promise<Reply> {
-  const { sessions, devices, database, audit } = people;
-  const { request } = asked;
-  sessions.requireOwnOrigin(request);
-  const { email, password, tenant } = await readInput(asked, SignIn);
-  const typed = { email: normalEmail(email), slug: tenant ?? null };
-  const candidates = await findUsersByEmail(database, { ...typed, limit: tenantsMax });
-  const slugs = tenant === undefined ? candidates.map(({ slug }) => slug) : [tenant];
-  const device = devices.find(request, candidates);
-  const [person, ...others] = await limitAttempts(people, request, { email: typed.email, slugs, device }, (open) =>
-    checkPassword(
-      password,
-      candidates.filter(({ slug }) => open.has(slug)),
-      device ? { kind: "known", name: device.id } : { kind: "stranger", name: siteOf(addressOf(people, request) ?? "unknown") },
-    ),
-  );
-  const address = addressOf(people, request);
-  const refuse = () => {
-    audit("sign-in failed", { address });
-    return unauthorized("The e-mail or the password is wrong.", false);
-  };
-  if (!person) throw refuse();
-  if (others.length > 0) return whichTenant([person, ...others].map(({ slug }) => slug));
-  // The check took a while, so the password may have changed since.
-  const opened = await database.transaction(async (tx) =>
-    (await lockCheckedUser(tx, person.tenant_id, person)) ? sessions.open(tx, person) : null,
-  );
-  if (!opened) throw refuse();
-  await sessions.drop(request);
-  audit("signed in", { tenant: person.slug, user_id: person.user_id, how: "password", address });
-  return signedIn(people, person, opened, [opened.cookie, devices.remember(request, person)]);
-}
-
-// Always hashes once, so timing reveals neither unknown e-mail addresses nor people who are disabled or have no password yet, nor
-// how many tenants know the e-mail. Passwords that an earlier release stored may have several salts, and take a hash for each.
-async function checkPassword(password: string, candidates: Candidate[], asker: Asker): Promise<Checked<Candidate>> {
-  const open = candidates.filter(({ is_disabled }) => !is_disabled).flatMap((each) => withHash(each));
-  const matches = await findMatches(
-    password,
-    open.map(({ password_hash }) => password_hash),
-    asker,
-  );
-  const { fitting = [], missed = [] } = Object.groupBy(open, (each) => (matches.has(each.password_hash) ? "fitting" : "missed"));
-  return { fitting, missed };
-}
-
-function withHash<T extends { password_hash: string | null }>(user: T): (T & { password_hash: string })[] {
+export function withHash<T extends { password_hash: string | null }>(user: T): (T & { password_hash: string })[] {
   const { password_hash } = user;
   return password_hash === null ? [] : [{ ...user, password_hash }];
 }
@@ -156,16 +122,9 @@ export async function hashPasswordOf(
   return hashPassword(password, sibling?.password_hash);
 }
 
-// The password was right, so its owner may learn where the e-mail is known.
-function whichTenant(tenants: string[]): Reply {
-  const fault = invalid([{ field: "tenant", message: `must be one of ${tenants.join(", ")}` }]);
-  const body = JSON.stringify({ ...problemMembers(fault), tenants });
-  return { status: 422, body, headers: { "content-type": problemMediaType }, fault };
-}
-
 export async function readSession(people: People, { request }: Asked): Promise<Reply> {
   const session = await people.sessions.require(request);
-  return signedIn(people, session, session);
+  return signedIn(people, session);
 }
 
 // Clears the browser's cookie even if the session has already ended.
@@ -186,6 +145,25 @@ export async function signOutEverywhere({ sessions, database, audit }: People, {
   return done([sessions.cookies.clear("session")]);
 }
 
+// For somebody who is signed in and must enter the password again.
+function isOwnPassword(people: People, userId: string, given: { current: string; checked: string | null }): Promise<boolean> {
+  const asker: Asker = { kind: "known", name: userId };
+  const check = async () => ((await isPassword(given.current, given.checked, asker)) ? true : null);
+  return limitOwnAttempts(people, [{ kind: "signedIn", text: userId }], check).then((isRight) => isRight === true);
+}
+
+// Changes of how a person signs in need the password, so that a session that was left open or stolen is not enough. Returns the
+// hash that was checked, which the change must find unchanged.
+export async function requireOwnPassword(people: People, session: OpenSession, password: string): Promise<string> {
+  const { tenant_id, user_id } = session;
+  const checked = await findPasswordHash(people.database, tenant_id, user_id);
+  if (checked === null)
+    throw new Failure("access-denied", "You have no password, because you sign in through an identity provider.");
+  if (await isOwnPassword(people, user_id, { current: password, checked })) return checked;
+  people.audit("password refused", { tenant: session.slug, user_id });
+  throw invalid([{ field: "password", message: "is not your password" }]);
+}
+
 // Ends the person's other sessions, and links that would set another password.
 export async function changePassword(people: People, asked: Asked): Promise<Reply> {
   const { sessions, devices, database, audit } = people;
@@ -195,8 +173,8 @@ export async function changePassword(people: People, asked: Asked): Promise<Repl
   const faults = passwordFaults("new", fresh, { ...session, tenant: session.slug });
   if (faults.length > 0) throw invalid(faults);
   const checked = await findPasswordHash(database, tenant_id, user_id);
-  const isRight = await limitOwnAttempts(people, user_id, () => isPassword(current, checked, { kind: "known", name: user_id }));
-  const password_hash = isRight ? await savePasswordChange(people, session, { checked, fresh }) : null;
+  const isRight = await isOwnPassword(people, user_id, { current, checked });
+  const password_hash = isRight ? await savePasswordChange(people, asked.request, session, { checked, fresh }) : null;
   if (password_hash === null) {
     audit("password change refused", { tenant: session.slug, user_id, address: addressOf(people, asked.request) });
     throw invalid([{ field: "current", message: "is not your password" }]);
@@ -208,6 +186,7 @@ export async function changePassword(people: People, asked: Asked): Promise<Repl
 // Returns the hash of the new password, or null if the current password has changed since it was checked.
 async function savePasswordChange(
   people: People,
+  request: IncomingMessage,
   session: OpenSession,
   { checked, fresh }: { checked: string | null; fresh: string },
 ): Promise<string | null> {
@@ -221,10 +200,11 @@ async function savePasswordChange(
     resource: { type: "user" as const, id: user_id },
   };
   return database.transaction(async (tx) => {
-    const isSame = await lockCheckedUser(tx, tenant_id, { user_id, password_hash: checked });
+    const isSame = (await lockCheckedUser(tx, tenant_id, { user_id, password_hash: checked })) !== undefined;
     if (!(await lockWebSession(tx, tenant_id, token_hash))) throw noSession();
     if (!isSame) return null;
     await savePassword(tx, tenant_id, { user_id, password_hash });
+    await rememberAddress(people, tx, request, { tenant_id, user_id, password_hash });
     await deleteUnusedLinks(tx, tenant_id, user_id);
     await deleteWebSessions(tx, tenant_id, { user_id, kept: token_hash });
     await appendEvents(tx, tenant_id, [event]);

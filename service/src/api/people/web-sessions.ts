@@ -4,7 +4,7 @@ import type { Database, Queryable } from "../../db/postgres/database.ts";
 import { saveSignIn } from "../../db/users.ts";
 import { deleteWebSession, findWebSession, insertWebSession, saveSeen, type WebSession } from "../../db/web-sessions.ts";
 import { Failure } from "../../domain/failure.ts";
-import { roleScopes } from "../../domain/role.ts";
+import { scopesOfRole } from "../../domain/role.ts";
 import { actorOf, sessionLimits, type Person } from "../../domain/user.ts";
 import { unauthorized, type Identity } from "../http/identity.ts";
 import { Cookies } from "../http/cookies.ts";
@@ -15,7 +15,7 @@ import { csrfOf, newWebToken, parseWebToken } from "./web-token.ts";
 const seenSpacingMs = 60 * 1000;
 
 export type OpenSession = WebSession & { token_hash: Buffer; csrf_token: string };
-export type OpenedSession = { cookie: string; csrf_token: string; expires_at: string };
+export type OpenedSession = WebSession & { cookie: string; csrf_token: string };
 
 type WebSessionOptions = { database: Database; publicUrl: string; now: () => string };
 
@@ -39,10 +39,11 @@ export class Sessions {
   // once.
   async identify(request: IncomingMessage): Promise<Identity> {
     const session = await this.require(request);
+    if (session.must_add_second_factor) throw missingFactor();
     return {
       tenant: { tenant_id: session.tenant_id, slug: session.slug },
       actor: actorOf(session),
-      scopes: new Set(roleScopes[session.role]),
+      scopes: new Set(scopesOfRole(session.role, session.role_scopes)),
       expiresAtMs: Date.parse(session.expires_at),
       clientId: null,
       person: { user_id: session.user_id, role: session.role },
@@ -64,8 +65,7 @@ export class Sessions {
     if (!token) return null;
     const at = now();
     const seen = { token_hash: token.hash, now: at };
-    const idleSince = new Date(Date.parse(at) - sessionLimits.idleMs).toISOString();
-    const session = await findWebSession(database, token.tenantId, { ...seen, idle_since: idleSince });
+    const session = await findWebSession(database, token.tenantId, { ...seen, idle_since: idleSince(at) });
     if (!session) return null;
     if (Date.parse(at) - Date.parse(session.seen_at) > seenSpacingMs) {
       await database.transaction((tx) => saveSeen(tx, token.tenantId, seen));
@@ -74,15 +74,22 @@ export class Sessions {
   }
 
   // Must run inside the transaction that has locked the person and verified that the checks still hold.
-  async open(tx: Queryable, person: Pick<Person, "tenant_id" | "user_id">): Promise<OpenedSession> {
+  async open(
+    tx: Queryable,
+    { tenant_id, user_id }: Pick<Person, "tenant_id" | "user_id">,
+    { hasSecondFactor }: { hasSecondFactor: boolean },
+  ): Promise<OpenedSession> {
     const now = this.#options.now();
-    const token = newWebToken(person.tenant_id);
-    const expiresAt = new Date(Date.parse(now) + sessionLimits.wholeMs).toISOString();
-    const session = { token_hash: token.hash, user_id: person.user_id, created_at: now, expires_at: expiresAt };
-    await insertWebSession(tx, person.tenant_id, session, sessionLimits.perUserMax);
-    await saveSignIn(tx, person.tenant_id, { user_id: person.user_id, now });
+    const token = newWebToken(tenant_id);
+    const expires_at = new Date(Date.parse(now) + sessionLimits.wholeMs).toISOString();
+    const session = { token_hash: token.hash, user_id, created_at: now, expires_at, has_second_factor: hasSecondFactor };
+    await insertWebSession(tx, tenant_id, session, sessionLimits.perUserMax);
+    await saveSignIn(tx, tenant_id, { user_id, now });
+    // Read as every request reads it, so that it has the person's current role and the tenant's rules.
+    const opened = await findWebSession(tx, tenant_id, { token_hash: token.hash, now, idle_since: idleSince(now) });
+    if (!opened) throw new Error("a session that was just opened is missing");
     const cookie = this.cookies.write("session", token.text, sessionLimits.wholeMs / 1000);
-    return { cookie, csrf_token: csrfOf(token.text), expires_at: expiresAt };
+    return { cookie, csrf_token: csrfOf(token.text), ...opened };
   }
 
   // Ends the session that the browser had before it signed in again.
@@ -109,8 +116,16 @@ export class Sessions {
   }
 }
 
+function idleSince(now: string): string {
+  return new Date(Date.parse(now) - sessionLimits.idleMs).toISOString();
+}
+
 export function noSession(): Failure {
   return unauthorized("Nobody is signed in, or the session has ended. Sign in again.", false);
+}
+
+function missingFactor(): Failure {
+  return new Failure("access-denied", "This tenant requires a second factor. Add one in the console to continue.");
 }
 
 function foreignPage(): Failure {

@@ -1,0 +1,87 @@
+import { unknownAccount } from "../domain/account.ts";
+import { filterEntries, type CaseFilter, type CasePage, type CaseSort, type Filter, type Text } from "./case-filters.ts";
+import { allFacets, facetOf, type Facets } from "./facets.ts";
+
+type Given = { filter: Filter<unknown>; value: unknown };
+
+function givenIn(filter: CaseFilter): Given[] {
+  const given: Given[] = [];
+  for (const [name, each] of filterEntries) if (filter[name] !== undefined) given.push({ filter: each, value: filter[name] });
+  return given;
+}
+
+const openFacets = allFacets.filter(({ status }) => status === "OPEN");
+
+function facetsOf(given: Given[], all: Facets[] = allFacets): Facets[] {
+  const choosing = given.filter(({ filter }) => filter.admits !== undefined);
+  if (choosing.length === 0) return all;
+  return all.filter((facets) => choosing.every(({ filter, value }) => filter.admits?.(facets, value)));
+}
+
+// Highest first. Empty if no case can match.
+export function scoresOf(filter: CaseFilter): number[] {
+  return [...new Set(facetsOf(givenIn(filter)).map(({ score }) => score))];
+}
+
+function orderOf(sort: CaseSort): "creation" | "change" | "due" {
+  if (sort === "due_at") return "due";
+  return sort === "-updated_at" ? "change" : "creation";
+}
+
+const isBound = ({ by }: Filter<unknown>) => by === "creation" || by === "change";
+
+type CasePlan = { given: Given[]; facets: Facets[]; isWhole: boolean; isCrossing: boolean };
+
+export function planOf({ filter, sort }: CasePage): CasePlan {
+  const given = givenIn(filter);
+  const order = orderOf(sort);
+  const listed = order === "due" ? openFacets : allFacets;
+  const facets = facetsOf(given, listed);
+  const isNarrowed = given.some(({ filter: { by } }) => ["account", "claim", "closing", "row"].includes(by));
+  return {
+    given,
+    facets,
+    // The unfiltered list walks the primary key, or the index of due times, at most within bounds.
+    isWhole: !isNarrowed && facets.length === listed.length && order !== "change",
+    // If the list is ordered by one time and bounded by the other, no index serves both. Such a statement is planned for its
+    // values each time: along the order if the bound admits many rows, or along the bound with a sort if it admits few.
+    isCrossing: given.some((each) => isBound(each.filter) && each.filter.by !== order),
+  };
+}
+
+export function boundsOf({ given }: CasePlan, { sort, after }: CasePage, text: Text): string[] {
+  const order = orderOf(sort);
+  const bounds = given.flatMap(({ filter, value }) => {
+    const { by, condition, implied } = filter;
+    if (by === "row") return [condition(value, text)];
+    // After a position, the upper bound adds nothing, and PostgreSQL would start at the bound and walk the index from there to
+    // the position.
+    const isPassed = by === "change" && order === "change" && filter.isUpper === true && after !== null;
+    if (!isBound(filter) || isPassed) return [];
+    // A case never changes before it is created, so a bound on one time implies a bound on the other. The list then starts at
+    // that bound instead of reading past all rows outside it, which can be millions.
+    return [condition(value, text), ...(implied && by !== order ? [implied(value, text)] : [])];
+  });
+  // As in the index of that order, so that the planner sees that it can be used.
+  return order === "due" ? ["status = 'OPEN'", "due_at is not null", ...bounds] : bounds;
+}
+
+// The conditions of each slice. Facet numbers come from our own lists, never from the caller's text.
+export function slicesOf({ given, facets, isWhole }: CasePlan, { filter }: CasePage, text: Text): string[][] {
+  if (isWhole) return [[]];
+  if (isSmall(given, filter)) return [conditionsBy(given, ["claim", "account", "closing", "facet"], text)];
+  const own = conditionsBy(given, ["account"], text);
+  return facets.map((each) => [...own, `facet = ${facetOf(each)}`]);
+}
+
+export function isSmall(
+  given: Given[],
+  { website_account_id: account, claimed_by: holder, handed_to: recipients }: CaseFilter,
+): boolean {
+  const isClosing = given.some((each) => each.filter.by === "closing");
+  return isClosing || holder !== undefined || recipients !== undefined || (account !== undefined && account !== unknownAccount);
+}
+
+export function conditionsBy(given: Given[], kinds: Filter<unknown>["by"][], text: Text): string[] {
+  return given.filter((each) => kinds.includes(each.filter.by)).map((each) => each.filter.condition(each.value, text));
+}
