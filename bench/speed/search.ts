@@ -2,6 +2,7 @@
 // as CSV.
 import { cpuSeconds, memoryMb, percentile } from "../machine.ts";
 import type { Context, Findings, Part } from "./part.ts";
+import { fillTables } from "./store-load.ts";
 import { openStore, startOn, type Store, type StoreService } from "./store.ts";
 
 const searchMsMax = 100;
@@ -13,7 +14,7 @@ export const search: Part = { name: "search", title: "Search and export", run };
 
 async function run(context: Context): Promise<Findings> {
   const store = await openStore(context, { cases: sizes[context.scale] });
-  await nameThings(store);
+  await nameThings(context, store);
   const service = await startOn(context.bench, store);
   try {
     const searches = await measureSearches(context, store, service);
@@ -25,12 +26,10 @@ async function run(context: Context): Promise<Findings> {
   }
 }
 
-// Reasons, notes, e-mail addresses, devices, addresses and payees, which the store's cases do not have. The indexes are built afterwards,
-// as they would be by the migration of a store that is already large.
-async function nameThings({ database, cases, tenants }: Store): Promise<void> {
-  const client = await database.connect();
-  const tenant = tenants[0]?.tenant_id ?? "";
-  const accounts = Math.ceil(cases / 2);
+const namedMax = 1_000_000;
+
+// Notes, e-mail addresses, devices, addresses and payees, which the store's cases do not have.
+async function nameThings({ progress }: Context, { database, cases, tenants }: Store): Promise<void> {
   const texts = [
     `insert into links (tenant_id, kind, a, b, first_seen, last_seen)
      select $1::uuid, k.kind, 'member-' || n, case k.kind
@@ -40,28 +39,18 @@ async function nameThings({ database, cases, tenants }: Store): Promise<void> {
          else (n % 200 + 1) || '.' || n / 200 % 256 || '.' || n / 51200 % 256 || '.7'
        end, now(), now()
      from generate_series(1, $2::int) as n
-     cross join unnest(array['account-email', 'account-device', 'account-payee', 'account-ip']) as k (kind)
-     on conflict do nothing`,
-    `update cases
-     set reasons = 'The customer was called, and confirmed order ' || substr(md5(case_id::text), 1, 8) || '.',
-       closed_at = touched_at,
-       closer = 'person-' || abs(hashtext(case_id::text)) % 20,
-       disposition = (array['CONFIRMED_FRAUD', 'FALSE_POSITIVE'])[1 + abs(hashtext(case_id::text)) % 2],
-       judged = 'new_device login.ratio model.payment rule_' || abs(hashtext(case_id::text)) % 15
-     where tenant_id = $1::uuid and status = 'CLOSED' and $2::int > 0`,
+     cross join unnest(array['account-email', 'account-device', 'account-payee', 'account-ip']) as k (kind)`,
     `insert into case_notes (tenant_id, case_id, note_id, text, mentions, created_at, created_by, case_version)
      select $1::uuid, case_id, case_id, 'Asked the bank about transfer ' || substr(md5(case_id::text), 9, 8) || '.', '{}', created_at, 'bench', 2
      from cases
      where tenant_id = $1::uuid
-     limit $2::int
-     on conflict do nothing`,
+     limit $2::int`,
   ];
-  try {
-    for (const text of texts) await client.query(text, [tenant, Math.min(accounts, 1_000_000)]);
-    for (const table of ["links", "cases", "accounts", "case_notes"]) await client.query(`vacuum (analyze) ${table}`);
-  } finally {
-    await client.end();
-  }
+  const told = (share: number) => progress(Math.round(share * 100), 100, "percent of the names and notes loaded");
+  await fillTables(database, { tables: ["links", "case_notes"], progress: told }, async (clients) => {
+    const counts = [tenants[0]?.tenant_id ?? "", Math.min(Math.ceil(cases / 2), namedMax)];
+    await Promise.all(texts.map(async (text, index) => clients[index]?.query(text, counts)));
+  });
 }
 
 const hex = (round: number) => ((round * 2_654_435_761) % 0xffff_ffff).toString(16).padStart(8, "0");

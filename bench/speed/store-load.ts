@@ -47,7 +47,8 @@ function bucket(digit: number, shares: [unknown, number][]): string {
 
 // Case n was opened in the nth part of the year, so rows are stored in the order of their creation, as in reality. An account has
 // two cases, one in each half of the year. All older ones are closed, so no account has two open cases. Every tenth case has no
-// account. The last change came between a minute and 30 days later, log-uniformly distributed, and before the end.
+// account. The last change came between a minute and 30 days later, log-uniformly distributed, and before the end. Twenty people
+// closed the cases, each case with its own reason.
 const insertCases = `
   with templates as materialized (
     select place, status, case_version, overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence,
@@ -83,12 +84,19 @@ const insertCases = `
   )
   insert into cases (
     tenant_id, case_id, subject, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at,
-    overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence, document
+    overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence, document,
+    reasons, closed_at, closer, disposition, judged
   )
   select tenant_id, id, case account when 'UNKNOWN' then 'device:' || hash else 'account:' || account end, account, is_blocked,
     status, case_version, at, changed, overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence,
-    format(document, id, tenant_id, account, to_char(at, '${isoFormat}'), to_char(changed, '${isoFormat}'))
-  from made`;
+    format(document, id, tenant_id, account, to_char(at, '${isoFormat}'), to_char(changed, '${isoFormat}')),
+    'The customer was called, and confirmed order ' || substr(closed_hash, 1, 8) || '.',
+    case when closed_hash is not null then coalesce(changed, at) end,
+    'person-' || ('x' || substr(closed_hash, 9, 4))::bit(16)::int % 20,
+    (array['CONFIRMED_FRAUD', 'FALSE_POSITIVE'])[1 + ('x' || substr(closed_hash, 13, 2))::bit(8)::int % 2],
+    'new_device login.ratio model.payment rule_' || ('x' || substr(closed_hash, 15, 2))::bit(8)::int % 15
+  from made
+  cross join lateral (select case when status = 'CLOSED' then hash end) as c (closed_hash)`;
 
 const insertAccounts = `
   insert into accounts (tenant_id, website_account_id, is_blocked, is_quarantined, is_fraudulent, created_at, updated_at)
@@ -97,17 +105,30 @@ const insertAccounts = `
   cross join to_timestamp(($4::float8 - ${spanMs}) / 1000) as at`;
 
 export async function loadCases(database: Database, templates: Template[], load: Load, progress: Progress): Promise<void> {
+  await fillTables(database, { tables: ["cases", "accounts"], progress }, async (clients, told) => {
+    await clients[0]?.query(makeTemplates, [JSON.stringify(templates)]);
+    await insertAll(clients, load, told);
+    await clients[0]?.query("drop table bench_templates");
+  });
+}
+
+type Filled = { tables: string[]; progress: Progress };
+
+// Fills tables that have no indexes meanwhile, because building an index at the end takes much less time.
+export async function fillTables(
+  database: Database,
+  { tables, progress }: Filled,
+  fill: (clients: Client[], progress: Progress) => Promise<void>,
+): Promise<void> {
   const clients = await Promise.all(Array.from({ length: connections }, () => database.connect()));
   try {
     const [first] = clients;
     if (!first) throw new Error("no connection");
     for (const client of clients) await client.query(loading);
-    await first.query(makeTemplates, [JSON.stringify(templates)]);
-    const indexes = await dropIndexes(first);
-    await insertAll(clients, load, (share) => progress(share * (1 - indexShare)));
+    const indexes = await dropIndexes(first, tables);
+    await fill(clients, (share) => progress(share * (1 - indexShare)));
     await makeIndexes(clients, indexes, (share) => progress(1 - indexShare + share * indexShare));
-    await first.query("drop table bench_templates");
-    await Promise.all(["cases", "accounts"].map(async (table, index) => clients[index]?.query(`vacuum (analyze) ${table}`)));
+    await Promise.all(tables.map(async (table, index) => clients[index % connections]?.query(`vacuum (analyze) ${table}`)));
     progress(1);
   } finally {
     await Promise.all(clients.map((client) => client.end()));
@@ -133,13 +154,14 @@ async function insertAll(clients: Client[], { tenantIds, cases, untilMs }: Load,
 
 type Index = { table: string; name: string; definition: string; isPrimary: boolean };
 
-async function dropIndexes(client: Client): Promise<Index[]> {
+async function dropIndexes(client: Client, tables: string[]): Promise<Index[]> {
   const { rows } = await client.query<Index>(
     `select i.indrelid::regclass::text as table, c.relname as name, pg_get_indexdef(c.oid) as definition, i.indisprimary as "isPrimary"
      from pg_index as i
      join pg_class as c on c.oid = i.indexrelid
-     where i.indrelid in ('cases'::regclass, 'accounts'::regclass)
+     where i.indrelid = any($1::regclass[])
      order by i.indpred is not null, c.relname`,
+    [tables],
   );
   for (const { table, name, isPrimary } of rows)
     await client.query(isPrimary ? `alter table ${table} drop constraint ${name}` : `drop index ${name}`);
