@@ -9,6 +9,7 @@ import { histories } from "./histories.ts";
 import { isolation } from "./isolation.ts";
 import { mutation } from "./mutation.ts";
 import type { Part } from "./part.ts";
+import { rolling } from "./rolling.ts";
 import { tokens } from "./tokens.ts";
 
 // In the order of docs/PROOF.md.
@@ -18,6 +19,7 @@ export const parts: Part[] = [
   cuts,
   fullAndSlow,
   assessments,
+  rolling,
   isolation,
   badInput,
   tokens,

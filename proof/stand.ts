@@ -26,10 +26,15 @@ export class Stand {
   }
 
   static async open(): Promise<Stand> {
-    const folder = mkdtempSync(join(tmpdir(), "casehound-proof-"));
-    const stand = new Stand(folder, await EmbeddedPostgres.forService(folder));
+    const stand = await Stand.empty();
     await migrate(stand.database);
     return stand;
+  }
+
+  // With a database that has no tables yet.
+  static async empty(): Promise<Stand> {
+    const folder = mkdtempSync(join(tmpdir(), "casehound-proof-"));
+    return new Stand(folder, await EmbeddedPostgres.forService(folder));
   }
 
   get databaseUrl(): string {

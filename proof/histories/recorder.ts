@@ -11,7 +11,7 @@ export class Recorder {
   readonly calls: Call[] = [];
   readonly faults: string[] = [];
   readonly outcomes = new Map<string, number>();
-  readonly #wanted: number;
+  #wanted: number;
 
   constructor(wanted: number) {
     this.#wanted = wanted;
@@ -19,6 +19,10 @@ export class Recorder {
 
   get isComplete(): boolean {
     return this.calls.length >= this.#wanted;
+  }
+
+  end(): void {
+    this.#wanted = 0;
   }
 
   async call(what: string, send: () => Promise<Answer | null>, read: (answer: Answer | null) => Reading): Promise<Answer | null> {

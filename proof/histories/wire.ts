@@ -14,27 +14,49 @@ const bytesOf = ({ method, path, token, key, body }: Request) =>
     body ?? "",
   ].join("\r\n");
 
+// Where wires connect. Its port can change, as behind a load balancer: calls that were already sent end where they were sent.
+export class Door {
+  port: number;
+  readonly #underWay = new Map<number, number>();
+
+  constructor(port: number) {
+    this.port = port;
+  }
+
+  count(port: number, change: 1 | -1): void {
+    this.#underWay.set(port, this.underWay(port) + change);
+  }
+
+  underWay(port: number): number {
+    return this.#underWay.get(port) ?? 0;
+  }
+}
+
 type Waiting = { settle: (answer: Answer | null) => void; chunks: Buffer[]; length: number };
 
 // One connection with one call at a time. It is written by hand, because it can be cut at any moment and costs a fraction of
 // fetch on the two cores that the services need.
 export class Wire {
-  readonly #port: number;
+  readonly #door: Door;
   #socket: Socket | null = null;
+  #connectedTo = 0;
   #waiting: Waiting | null = null;
 
-  constructor(port: number) {
-    this.#port = port;
+  constructor(door: Door) {
+    this.#door = door;
   }
 
   // Returns null if there was no response, for example because the connection was cut after `cutAfterMs`.
   send(request: Request, cutAfterMs?: number): Promise<Answer | null> {
     const socket = this.#open();
+    const port = this.#connectedTo;
+    this.#door.count(port, 1);
     const answered = new Promise<Answer | null>((resolve) => {
       const cut = cutAfterMs === undefined ? undefined : setTimeout(() => socket.destroy(), cutAfterMs);
       const settle = (answer: Answer | null) => {
         clearTimeout(cut);
         this.#waiting = null;
+        this.#door.count(port, -1);
         resolve(answer);
       };
       this.#waiting = { settle, chunks: [], length: 0 };
@@ -49,9 +71,12 @@ export class Wire {
 
   #open(): Socket {
     if (this.#waiting) throw new Error("only one call at a time");
-    if (this.#socket && !this.#socket.destroyed) return this.#socket;
-    const socket = connect(this.#port, "127.0.0.1").setNoDelay(true);
+    const { port } = this.#door;
+    if (this.#socket && !this.#socket.destroyed && this.#connectedTo === port) return this.#socket;
+    this.#socket?.destroy();
+    const socket = connect(port, "127.0.0.1").setNoDelay(true);
     this.#socket = socket;
+    this.#connectedTo = port;
     socket.on("data", (chunk) => this.#take(chunk));
     socket.on("error", () => {});
     socket.on("close", () => {

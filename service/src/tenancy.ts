@@ -76,11 +76,15 @@ export async function createTenant(database: Database, wanted: NewTenant, clock:
   };
 }
 
-// Adds and upgrades default rules of tenants that an earlier release created.
+// Adds the default rules to tenants that the first release created without any.
 export async function seedRules(database: Database, clock: Clock): Promise<void> {
   for (const tenantId of await listTenantsWithoutRules(database)) {
     await database.transaction((tx) => insertDefaults(tx, tenantId, defaultRules, clock.now()));
   }
+}
+
+// Upgrades the default rules of tenants that an earlier release created.
+export async function upgradeDefaultRules(database: Database, clock: Clock): Promise<void> {
   for (const tenantId of await listTenantsBefore(database, defaultsVersion)) {
     await database.transaction((tx) => upgradeRules(tx, tenantId, clock.now()));
   }

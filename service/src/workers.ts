@@ -18,6 +18,7 @@ import { UrgentLane } from "./engine/urgent-lane.ts";
 import { Verdicts } from "./engine/verdicts.ts";
 import { WebhookSender } from "./engine/webhooks.ts";
 import { Mailer } from "./mail/mailer.ts";
+import { RuleUpgrades } from "./rule-upgrades.ts";
 import type { PostSettings } from "./webhook/post.ts";
 
 type Parts = Omit<Detector, "ruleSets" | "verdicts" | "brief"> & { log: Logger; metrics: Metrics; webhooks: PostSettings };
@@ -89,6 +90,7 @@ function startWorkers({ log, metrics, retentionDays, webhooks, mail, publicUrl, 
     new ChatSender({ database, clock, log, post: webhooks, publicUrl }),
     ...(mail ? [new NotificationSender({ database, clock, log, mailer: new Mailer(mail), publicUrl })] : []),
     new OverdueWorker({ database, clock, log }),
+    new RuleUpgrades({ database, clock, log }),
     new Expiry({ database, clock, log, retentionDays }),
   ];
   for (const worker of workers) worker.start();

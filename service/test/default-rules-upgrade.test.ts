@@ -3,10 +3,13 @@ import { clock } from "../src/clock.ts";
 import { listRules, listRuleVersions } from "../src/db/rules.ts";
 import { sql, statement } from "../src/db/postgres/sql.ts";
 import { defaultRules, defaultsVersion } from "../src/detection/default-rules.ts";
-import { seedRules } from "../src/tenancy.ts";
+import { upgradeDefaultRules } from "../src/tenancy.ts";
 import { hash } from "node:crypto";
 import { makeRule } from "./decided.ts";
+import { openLog } from "../src/log.ts";
+import { RuleUpgrades } from "../src/rule-upgrades.ts";
 import { TestTenant, useService } from "./harness.ts";
+import { eventually } from "./process.ts";
 
 const service = useService({ roles: new Set(["api"]) });
 
@@ -48,8 +51,8 @@ test("upgrade: an unedited default rule is replaced by the current one, once, as
   const { database } = service.current;
   await makeEarlier(tenant, "linked_fraud");
   const before = await revisionOf(tenant);
-  await Promise.all([seedRules(database, clock), seedRules(database, clock)]);
-  await seedRules(database, clock);
+  await Promise.all([upgradeDefaultRules(database, clock), upgradeDefaultRules(database, clock)]);
+  await upgradeDefaultRules(database, clock);
   const [newest, ...earlier] = await listRuleVersions(database, tenant.tenantId, { rule_id: "linked_fraud", limit: 10 });
   expect(earlier).toMatchObject([{ rule_version: 1, expression: "device.confirmed_frauds >= 1" }]);
   expect(newest).toMatchObject({
@@ -76,7 +79,7 @@ test("upgrade: a rule whose state or definition the tenant changed stays, and so
   const before = await listRules(database, tenant.tenantId);
   const revision = await revisionOf(tenant);
   await database.query(statement("update detection_settings set defaults_version = 1 where tenant_id = $1", [tenant.tenantId]));
-  await seedRules(database, clock);
+  await upgradeDefaultRules(database, clock);
   expect(await listRules(database, tenant.tenantId)).toEqual(before);
   expect(await revisionOf(tenant)).toBe(revision);
 });
@@ -89,6 +92,21 @@ test("upgrade: a process of an earlier release does not undo it", async () => {
     statement("update detection_settings set defaults_version = $2 where tenant_id = $1", [tenant.tenantId, defaultsVersion + 1]),
   );
   const before = await listRules(database, tenant.tenantId);
-  await seedRules(database, clock);
+  await upgradeDefaultRules(database, clock);
   expect(await listRules(database, tenant.tenantId)).toEqual(before);
+});
+
+test("upgrade: a new process upgrades default rules only when the last release should have stopped", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const { database } = service.current;
+  await makeEarlier(tenant, "linked_fraud");
+  const before = await revisionOf(tenant);
+  const patient = new RuleUpgrades({ database, clock, log: openLog("silent") });
+  patient.start();
+  await patient.stop();
+  expect(await revisionOf(tenant)).toBe(before);
+  const hasty = new RuleUpgrades({ database, clock, log: openLog("silent"), waitMs: 1 });
+  hasty.start();
+  await eventually(async () => expect(await revisionOf(tenant)).toBe(before + 1));
+  await hasty.stop();
 });

@@ -37,6 +37,21 @@ test("migrations: the files are numbered from 1 without a gap", () => {
   expect(found.filter((each) => !/^\d{4}_[a-z_]+\.sql$/.test(each.name))).toEqual([]);
 });
 
+// Processes of the last release run beside the new ones during an upgrade. So a migration only adds. What the last release still uses
+// is removed by a migration of the release after it, which says so in a comment that begins with "contracts:".
+const removals =
+  /\bdrop\s+(?:table|column|function|constraint)\b|\brename\b|\balter\s+column\s+\S+\s+(?:type|set\s+not\s+null)\b/i;
+const newestOfLastRelease = 51;
+
+test("migrations: what the last release uses is not removed", () => {
+  const removing = ({ version, text }: Migration) =>
+    version > newestOfLastRelease && !/^-- contracts: /m.test(text) && removals.test(text.replaceAll(/^--.*$/gm, ""));
+  expect(readMigrations().filter(removing)).toEqual([]);
+  const examples = ["alter table a drop column b", "alter table a rename to c", "alter table a alter column b set not null"];
+  for (const text of examples) expect(removing({ ...migration(newestOfLastRelease + 1, text) })).toBe(true);
+  expect(removing(migration(newestOfLastRelease + 1, "-- contracts: b\nalter table a drop column b"))).toBe(false);
+});
+
 test("migrate: a second run applies nothing", async () => {
   const { database, client } = await newDatabase();
   expect(await migrate(database)).toEqual(readMigrations().map((each) => each.name));
