@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { requested, seen, setApprovals } from "../../service/test/approving.ts";
 import { useService } from "../../service/test/harness.ts";
@@ -108,4 +109,20 @@ test("approvals: Ctrl Enter in the message requests approval of closing many cas
   await page.getByRole("link", { name: "Ada Lovelace: Close 2 cases" }).click();
   await dialog(ada).getByText("The same attack.").waitFor();
   expect(await page.locator("nav [aria-current=page]", { hasText: /^(Pending|All)$/ }).allTextContents()).toEqual(["Pending"]);
+});
+
+test("approvals and inbox: a case without an account is named by what it is about", async () => {
+  const ada = await Visitor.create(browser.current, service.current, { name: "Ada Lovelace" });
+  const { tenant } = ada;
+  const found = await tenant.openDeviceCase("kiosk");
+  const ben = await Browser.join(tenant, "investigator", { name: "Ben Okri" });
+  const { approval_id } = await requested(ben, { cases: seen([found]) });
+  await ada.goto(`/approvals?open=${approval_id}`);
+  await dialog(ada).getByRole("link", { name: "Device kiosk" }).waitFor();
+  const { case_id, case_version } = found;
+  const handover = { case_version, handed_to: "admin", text: "Please look." };
+  await ben.call("POST", `/cases/${case_id}/handover`, { body: handover, key: randomUUID() });
+  await ada.goto("/inbox");
+  await ada.page.getByRole("link", { name: /Ben Okri handed a case over to the admins: Device kiosk/ }).waitFor();
+  expect(ada.complaints).toEqual([]);
 });

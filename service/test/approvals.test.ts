@@ -287,3 +287,14 @@ test("approvals expire after seven days, and nobody can approve them any more", 
   expectProblem(await decide(ben, made, "APPROVED"), 422, "validation-error");
   expect(await tenant.read(found.case_id)).toEqual(found);
 });
+
+test("GET approval 200: a case without an account says what it is about", async () => {
+  const { tenant, ada } = await team();
+  const cases = seen([await tenant.openDeviceCase("kiosk"), await tenant.openCase("ann")]);
+  const made = await requested(ada, { cases });
+  expect(made.cases).toMatchObject([
+    { website_account_id: "UNKNOWN", subject: { kind: "device", id: "kiosk" } },
+    { website_account_id: "ann" },
+  ]);
+  expect(made.cases[1]).not.toHaveProperty("subject");
+});

@@ -128,6 +128,16 @@ export class TestTenant {
   // Reports fraud for a new account and waits for the engine.
   async openCase(account = `account-${randomUUID()}`): Promise<Case> {
     await this.report(account);
+    return this.#opened(account);
+  }
+
+  // The same for a device without an account.
+  async openDeviceCase(device_id: string): Promise<Case> {
+    await this.report(undefined, { device_id });
+    return this.#opened("UNKNOWN");
+  }
+
+  #opened(account: string): Promise<Case> {
     return vi.waitFor(
       async () => {
         const [listed] = await this.list(`website_account_id=${encodeURIComponent(account)}&status=OPEN`);

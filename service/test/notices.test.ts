@@ -124,6 +124,14 @@ test("inbox: a person keeps the newest entries only", async () => {
   ]);
 });
 
+test("inbox: an entry about a case without an account says what the case is about", async () => {
+  const { tenant, ada } = await team();
+  const { case_id } = await tenant.openDeviceCase("kiosk");
+  await write(tenant, `/cases/${case_id}/notes`, { text: at(ada) });
+  const subject = { kind: "device", id: "kiosk" };
+  expect(await inboxOf(ada)).toMatchObject([{ case_id, website_account_id: "UNKNOWN", subject }]);
+});
+
 test("erasure: the entries about the account's cases are deleted, and others lose its id", async () => {
   const { tenant, ben } = await team();
   const account = `victim-${randomUUID()}`;

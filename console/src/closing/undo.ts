@@ -1,12 +1,11 @@
 import type { Case } from "@casehound/client";
 import { useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef } from "react";
-import { accountName } from "../parts/account-name.ts";
 import { soon } from "../data/soon.ts";
 import { flagFacts, flagNames, outcomeInSentence } from "../parts/Badges.tsx";
 import { offerUndo, withdrawUndo } from "../parts/offers.ts";
 import { wordsOf } from "../parts/States.tsx";
-import { subjectCaseName } from "../parts/subject.ts";
+import { subjectCaseName, subjectName } from "../parts/subject.ts";
 import { dismissToast, toast } from "../parts/Toasts.tsx";
 import { visible } from "../parts/visible.ts";
 import { useWorkspace, type Workspace } from "../session/workspace.tsx";
@@ -188,7 +187,9 @@ function causeOf(result: Exclude<Reopening, { kind: "reopened" }>): string {
 // Grouped by cause, because many failures often share one.
 function failuresOf(tried: readonly Tried[]): string {
   const failed = tried.flatMap(({ closed, result }) =>
-    result.kind === "reopened" ? [] : [{ name: accountName(closed.website_account_id), cause: causeOf(result) }],
+    result.kind === "reopened"
+      ? []
+      : [{ name: subjectName(closed.website_account_id, closed.details?.subject), cause: causeOf(result) }],
   );
   const groups = Object.entries(Object.groupBy(failed, ({ cause }) => cause));
   return groups.map(([cause, own = []]) => `Not reopened: ${namesOf(own.map(({ name }) => name))} (${cause}).`).join(" ");

@@ -137,14 +137,18 @@ export async function listWantedCases(database: Queryable, tenantId: string, id:
     order by position`);
 }
 
+type ApprovalCaseRow = Row & Omit<ApprovalCase, "subject"> & { subject: NonNullable<ApprovalCase["subject"]> | null };
+
 export async function listApprovalCases(database: Queryable, tenantId: string, id: string): Promise<ApprovalCase[]> {
-  return database.query<Row & ApprovalCase>(sql`
+  const rows = await database.query<ApprovalCaseRow>(sql`
     select w.case_id, w.case_version, c.case_version as current_version, c.status, c.website_account_id, c.overall_risk_score,
-      c.primary_fraud_label
+      c.primary_fraud_label,
+      case when c.website_account_id = 'UNKNOWN' then c.document::json #> '{details,subject}' end as subject
     from approval_cases as w
     join cases as c on c.tenant_id = ${tenantId} and c.case_id = w.case_id
     where w.tenant_id = ${tenantId} and w.approval_id = ${id}
     order by w.position`);
+  return rows.map(({ subject, ...row }) => ({ ...row, ...(subject !== null && { subject }) }));
 }
 
 // When the latest approved close of this case was requested.

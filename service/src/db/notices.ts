@@ -34,7 +34,7 @@ export async function insertNotices(
     where n.tenant_id = ${tenantId} and n.user_id = t.user_id and n.notice_id <= first_too_many.notice_id`);
 }
 
-type Nullable = "handed_to" | "case_id" | "status" | "decision";
+type Nullable = "handed_to" | "case_id" | "subject" | "status" | "decision";
 type NoticeRow = Row & Omit<Notice, Nullable | "approval_id"> & { [K in Nullable]: NonNullable<Notice[K]> | null };
 type NoticePage = { user_id: string; isUnread: boolean; before: string | null; limit: number };
 
@@ -42,7 +42,7 @@ type NoticePage = { user_id: string; isUnread: boolean; before: string | null; l
 export async function listNotices(database: Queryable, tenantId: string, page: NoticePage): Promise<Notice[]> {
   const rows = await database.query<NoticeRow>(sql`
     select n.notice_id, n.kind, n.case_id, coalesce(c.website_account_id, a.website_account_id, 'UNKNOWN') as website_account_id,
-      c.status, coalesce(t.text, a.decision_note, '') as text, t.handed_to, a.status as decision, n.created_at, n.created_by,
+      case when c.website_account_id = 'UNKNOWN' then c.document::json #> '{details,subject}' end as subject, c.status, coalesce(t.text, a.decision_note, '') as text, t.handed_to, a.status as decision, n.created_at, n.created_by,
       n.read_at is not null as is_read
     from notices as n
     left join cases as c on c.tenant_id = ${tenantId} and c.case_id = n.case_id
@@ -54,9 +54,10 @@ export async function listNotices(database: Queryable, tenantId: string, page: N
       and (${page.before}::uuid is null or n.notice_id < ${page.before}::uuid)
     order by n.notice_id desc
     limit ${page.limit}`);
-  return rows.map(({ handed_to, case_id, status, decision, ...row }) => ({
+  return rows.map(({ handed_to, case_id, subject, status, decision, ...row }) => ({
     ...row,
     ...(case_id !== null && { case_id }),
+    ...(subject !== null && { subject }),
     ...(status !== null && { status }),
     ...(handed_to !== null && { handed_to }),
     ...(row.kind === "approval" && { approval_id: row.notice_id, ...(decision !== null && { decision }) }),

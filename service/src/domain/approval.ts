@@ -6,6 +6,7 @@ import { CaseChange, closeFaults, reasonCharactersMax } from "./case.ts";
 import type { DomainEvent } from "./event.ts";
 import type { FieldError } from "./failure.ts";
 import { Time, Uuid } from "./field.ts";
+import { CaseSubject } from "./subject.ts";
 
 // Requests that a second person approves or rejects.
 
@@ -58,6 +59,7 @@ const ApprovalCase = Type.Object(
     current_version: Type.Integer({ description: "The version now." }),
     status: Type.Enum(["OPEN", "CLOSED"], { description: "The status now." }),
     website_account_id: Type.String(),
+    subject: Type.Optional(CaseSubject),
     overall_risk_score: Type.Integer(),
     primary_fraud_label: Type.String(),
   },

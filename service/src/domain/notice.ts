@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
 import { Time, Uuid } from "./field.ts";
+import { CaseSubject } from "./subject.ts";
 
 // Of one person. If there are more, the oldest are deleted.
 export const noticesMax = 500;
@@ -17,6 +18,7 @@ export const Notice = Type.Object(
     }),
     case_id: Type.Optional(Type.String({ description: "Absent if an approval request was about an account without a case." })),
     website_account_id: Type.String({ description: "The account of the case, or `UNKNOWN`." }),
+    subject: Type.Optional(CaseSubject),
     status: Type.Optional(Type.Enum(["OPEN", "CLOSED"], { description: "The current status of the case." })),
     text: Type.String({ description: "The text of the note, or of the decision." }),
     approval_id: Type.Optional(Type.String({ description: "The request that was decided." })),

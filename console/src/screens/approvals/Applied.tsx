@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { flagFacts, flagNames, outcomeName } from "../../parts/Badges.tsx";
 import { accountName } from "../../parts/account-name.ts";
+import { subjectName } from "../../parts/subject.ts";
 import { Moment } from "../../parts/Time.tsx";
 
 // What an approval would apply, and to which cases.
@@ -58,7 +59,7 @@ export function Applied({ found }: { found: Approval }) {
                 params={{ caseId: each.case_id }}
                 className="font-medium [overflow-wrap:anywhere] hover:underline"
               >
-                <bdi>{accountName(each.website_account_id)}</bdi>
+                <bdi>{subjectName(each.website_account_id, each.subject)}</bdi>
               </Link>
               <span className="text-soft">
                 score {each.overall_risk_score}, {each.primary_fraud_label}, version {each.case_version}

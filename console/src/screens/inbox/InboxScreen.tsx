@@ -10,7 +10,7 @@ import { Empty, Loading, Stale, Trouble } from "../../parts/States.tsx";
 import { ListFoot } from "../../parts/ListFoot.tsx";
 import { Age } from "../../parts/Time.tsx";
 import { StatusBadge } from "../../parts/Badges.tsx";
-import { accountName } from "../../parts/account-name.ts";
+import { subjectName } from "../../parts/subject.ts";
 import { nameOfActor } from "../../parts/Actor.tsx";
 import { useRecipientName } from "../../handing/recipients.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
@@ -69,7 +69,8 @@ type RowProps = { notice: Notice; onRead: (ids: string[]) => void };
 
 // Opening the case marks the entry as read.
 function Row({ notice, onRead }: RowProps) {
-  const { notice_id: id, case_id, approval_id, status, website_account_id: account, created_by, created_at, is_read } = notice;
+  const { notice_id: id, case_id, approval_id, status, website_account_id: account, subject } = notice;
+  const { created_by, created_at, is_read } = notice;
   const nameOf = useRecipientName();
   const recipient = notice.kind === "handover" && notice.handed_to !== undefined ? nameOf(notice.handed_to) : null;
   const read = () => {
@@ -91,7 +92,7 @@ function Row({ notice, onRead }: RowProps) {
           >
             {!is_read && <span className="sr-only">Unread: </span>}
             {nameOfActor(created_by)}
-            {deedOf(notice, recipient)}: <bdi>{accountName(account)}</bdi>
+            {deedOf(notice, recipient)}: <bdi>{subjectName(account, subject)}</bdi>
           </Link>
           {status === "CLOSED" && <StatusBadge status={status} />}
           <span className="ml-auto text-xs text-faint">
