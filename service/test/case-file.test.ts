@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { scopes } from "../src/domain/scope.ts";
+import { decide, nameOf, pair, requested, seen } from "./approving.ts";
 import { TestTenant, expectProblem, useService } from "./harness.ts";
 import { useBrowser } from "./shared-browser.ts";
 
@@ -30,6 +31,16 @@ test("POST case file 200: has reasons, evidence and history, and checksums that 
   const { data }: { data: { events: unknown[] } } = log.json;
   expect(data.events[0]).toMatchObject({ type: "case.saved_as_file", actor: tenant.clientId, data: { sha256: file.sha256 } });
   expect(await tenant.read(opened.case_id)).toMatchObject({ case_version: 2 });
+});
+
+test("POST case file 200: says who requested a close and who approved it", async () => {
+  const { tenant, ada, ben } = await pair(service.current, { blocking: true });
+  const found = await tenant.openCase();
+  const made = await requested(ada, { cases: seen([found]), account: { is_blocked: true } });
+  expect((await decide(ben, made, "APPROVED")).status).toBe(200);
+  const { html } = await save(tenant, found.case_id);
+  const [asked, approved] = [ada, ben].map((each) => `<bdi>${nameOf(each).replace("<", "&lt;").replace(">", "&gt;")}</bdi>`);
+  expect(html.split(`${asked} (requested), ${approved} (approved)`)).toHaveLength(3);
 });
 
 test("POST case file: is readable without scripts and without the network, and a visitor's text stays text", async () => {

@@ -87,12 +87,16 @@ function outcomeOf({ disposition, own_disposition: own }: Case["current_state"])
   return own === undefined ? text(disposition) : `${text(own)} (${text(disposition)})`;
 }
 
+function byWhom({ changed_by: by, approved_by: approver }: Case["current_state"]): string {
+  return approver === undefined ? text(by) : `${text(by)} (requested), ${text(approver)} (approved)`;
+}
+
 // The case as one page that needs nothing else: no script, no style and no picture from elsewhere.
 export function caseFileHtml({ facts: { found, events, account }, data, sha256, at, by, tenant }: Made): string {
   const { details, current_state: state } = found;
   const states = [...found.state_history, state].map((each) => [
     text(each.changed_at),
-    text(each.changed_by),
+    byWhom(each),
     text(each.case_status),
     text(each.score),
     outcomeOf(each),
@@ -124,7 +128,7 @@ export function caseFileHtml({ facts: { found, events, account }, data, sha256, 
       ["Labels", details.fraud_labels.map(text).join(", ")],
       ["Recommended", `${text(details.recommended_action)} (not enforced)`],
       ["Opened", text(found.created_at)],
-      ["Last change", `${text(state.changed_at)} by ${text(state.changed_by)}`],
+      ["Last change", `${text(state.changed_at)} by ${byWhom(state)}`],
       ["Outcome", state.disposition ? outcomeOf(state) : text("None")],
       ["Reason", text(state.reason)],
     ]),

@@ -28,6 +28,11 @@ export function StateHistory({ found }: { found: Case }) {
                 </td>
                 <td className="max-w-48 min-w-20 py-2 pr-4 [overflow-wrap:anywhere]">
                   <Actor actor={state.changed_by} />
+                  {state.approved_by !== undefined && (
+                    <p className="text-soft">
+                      approved by <Actor actor={state.approved_by} />
+                    </p>
+                  )}
                 </td>
                 <td className="py-2 [overflow-wrap:anywhere]">
                   {state.disposition && <strong className="font-semibold">{outcomeName(state)}. </strong>}
