@@ -24,6 +24,7 @@ test("cli: completion offers commands, subcommands and options in a real bash", 
   expect(complete(["casehound", "cases", "close", "--d"])).toEqual(["--disposition"]);
   expect(complete(["casehound", "doctor", "--j"])).toEqual(["--json"]);
   expect(complete(["casehound", "events", "send", "--scenario", "spr"])).toEqual(["spraying"]);
+  expect(complete(["casehound", "webhooks", "create", "https://x", "--format", ""])).toEqual(["standard", "slack", "teams"]);
   expect(script).toMatch(/^complete -o default -F _casehound casehound \.\/casehound$/m);
   expect((await runCli(["completion", "zsh"], {})).out).toContain("bashcompinit");
   expect((await runCli(["completion", "fish"], {})).code).toBe(2);

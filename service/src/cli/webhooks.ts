@@ -1,12 +1,19 @@
 import type { Webhook, WebhookDelivery } from "@casehound/client";
-import { deliveryStates } from "../domain/webhook.ts";
+import { deliveryStates, webhookDetails, webhookFormats } from "../domain/webhook.ts";
 import { apiOptions, overApi, readFlag, readOneOf, readWhole, wants, type ApiCall } from "./api.ts";
 import { UsageFault, textOption, type Command, type Outcome } from "./command.ts";
 import { cellText, listText, table } from "./table.ts";
+import { findView } from "./views.ts";
 
-function readTypes({ options }: ApiCall): { types?: Webhook["types"] } {
-  const given = textOption(options, "types");
-  return given === undefined ? {} : { types: given.split(",").filter((type) => type !== "") };
+// What both `create` and `set` accept.
+async function readSettings({ client, options }: ApiCall) {
+  const [types, view] = [textOption(options, "types"), textOption(options, "view")];
+  const details = readOneOf(options, "details", webhookDetails);
+  return {
+    ...(types !== undefined && { types: types.split(",").filter((type) => type !== "") }),
+    ...(details !== undefined && { details }),
+    ...(view !== undefined && { view_id: view === "" ? null : (await findView(client, view)).view_id }),
+  };
 }
 
 function webhookTable(webhooks: Webhook[]): string {
@@ -15,10 +22,11 @@ function webhookTable(webhooks: Webhook[]): string {
     each.is_enabled ? "on" : `off${each.disabled_reason === undefined ? "" : `: ${each.disabled_reason}`}`,
     each.waiting,
     each.dead,
+    each.format,
     each.types.length === 0 ? "all" : each.types.join(","),
     each.url,
   ]);
-  return table(["webhook", "state", "waiting", "abandoned", "types", "url"], lines);
+  return table(["webhook", "state", "waiting", "abandoned", "format", "types", "url"], lines);
 }
 
 const idOf = ({ positionals }: ApiCall) => positionals[0] ?? "";
@@ -30,7 +38,10 @@ async function list({ client }: ApiCall): Promise<Outcome> {
 
 // If a type is wrong, the service's error lists the valid ones.
 async function create(call: ApiCall): Promise<Outcome> {
-  const body = { url: idOf(call), ...readTypes(call) } as Parameters<typeof call.client.createWebhook>[0];
+  const format = readOneOf(call.options, "format", webhookFormats);
+  const body = { url: idOf(call), ...(format !== undefined && { format }), ...(await readSettings(call)) } as Parameters<
+    typeof call.client.createWebhook
+  >[0];
   const result = await call.client.createWebhook(body);
   return { result, text: `${webhookTable([result.webhook])}\n\nsecret  ${result.secret}\nThe secret is shown only once.` };
 }
@@ -40,9 +51,10 @@ async function set(call: ApiCall): Promise<Outcome> {
   const change = {
     ...(url !== undefined && { url }),
     ...(isEnabled !== undefined && { is_enabled: isEnabled }),
-    ...readTypes(call),
+    ...(await readSettings(call)),
   };
-  if (Object.keys(change).length === 0) throw new UsageFault("nothing to set: give --to, --types or --enabled");
+  if (Object.keys(change).length === 0)
+    throw new UsageFault("nothing to set: give --to, --types, --details, --view or --enabled");
   const result = await call.client.updateWebhook(idOf(call), change as Parameters<typeof call.client.updateWebhook>[1]);
   return { result, text: webhookTable([result]) };
 }
@@ -101,6 +113,15 @@ async function resend(call: ApiCall): Promise<Outcome> {
 }
 
 const typesOption = (leftOut: string) => ({ type: "string" as const, describe: `event types, separated by commas (${leftOut})` });
+const detailsOption = {
+  type: "string" as const,
+  describe: "slack and teams: none (scores, labels and links) or ids (also account ids and names)",
+  values: webhookDetails,
+};
+const viewOption = (leftOut: string) => ({
+  type: "string" as const,
+  describe: `slack and teams: only cases of this shared view (${leftOut})`,
+});
 const one = { positionals: { min: 1, max: 1 }, wants };
 
 export const webhookCommands: Command[] = [
@@ -116,20 +137,32 @@ export const webhookCommands: Command[] = [
   {
     ...one,
     name: "webhooks create",
-    usage: "webhooks create <url> [--types <types>]",
-    summary: "creates a webhook that sends changes to a URL, and prints the secret that signs them",
-    options: { ...apiOptions, types: typesOption("default all") },
+    usage: "webhooks create <url> [--format standard|slack|teams] [--types <types>] [--details none|ids] [--view <name>]",
+    summary: "creates a webhook that sends events to a URL, or messages to Slack or Teams, and prints its secret",
+    options: {
+      ...apiOptions,
+      format: {
+        type: "string",
+        describe: "standard (signed events), slack or teams; cannot be changed later (default standard)",
+        values: webhookFormats,
+      },
+      types: typesOption("default all"),
+      details: detailsOption,
+      view: viewOption("default all cases"),
+    },
     run: overApi(create),
   },
   {
     ...one,
     name: "webhooks set",
-    usage: "webhooks set <webhook_id> [--to <url>] [--types <types>] [--enabled true|false]",
+    usage: "webhooks set <webhook_id> [--to <url>] [--types <types>] [--details none|ids] [--view <name>] [--enabled true|false]",
     summary: "changes, enables or disables a webhook",
     options: {
       ...apiOptions,
       to: { type: "string", describe: "the new URL" },
       types: typesOption("default unchanged; empty for all"),
+      details: detailsOption,
+      view: viewOption("default unchanged; empty for all cases"),
       enabled: { type: "string", describe: "true or false" },
     },
     run: overApi(set),

@@ -4,8 +4,9 @@ import type { FieldError } from "./failure.ts";
 import { Time, Uuid } from "./field.ts";
 
 export const webhooksMax = 20;
-const webhookFormats = ["standard", "slack", "teams"] as const;
+export const webhookFormats = ["standard", "slack", "teams"] as const;
 export type WebhookFormat = (typeof webhookFormats)[number];
+export const webhookDetails = ["none", "ids"] as const;
 const urlCharactersMax = 2_000;
 
 // The types of events that may be sent. Events about people and clients stay in the feed, which requires the scopes to read them.
@@ -51,7 +52,7 @@ const Format = Type.Enum([...webhookFormats], {
   description:
     "`standard`: signed events as in the feed. `slack`, `teams`: messages for an incoming webhook of Slack or a Workflows webhook of Microsoft Teams, at most one a minute. The format cannot be changed.",
 });
-const Details = Type.Enum(["none", "ids"], {
+const Details = Type.Enum([...webhookDetails], {
   description:
     "Only for `slack` and `teams`. `none`: scores, labels and links. `ids`: also account ids, and who made the change.",
 });
