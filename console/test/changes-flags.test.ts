@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Account } from "../../service/src/domain/account.ts";
+import { setApprovals } from "../../service/test/approving.ts";
 import { TestTenant, useService } from "../../service/test/harness.ts";
 import { FlagBoard, type FlagRefusal, type Flags } from "../src/changes/flags.ts";
 import { deskOf, fatefulProxy } from "./desk.ts";
@@ -51,6 +52,16 @@ test("flags: revert with the service's message if it rejects, and nothing change
   ]);
   tenant.token = token;
   expect(await read()).toStrictEqual(account);
+});
+
+test("flags: a refusal says whether approval would help; another refusal of the same type does not", async () => {
+  const { tenant, account, refused, make } = await boardOf();
+  await setApprovals(tenant, { blocking: true, includes_clients: true });
+  await make().toggle(account, "is_blocked");
+  expect(refused).toMatchObject([{ flag: "is_blocked", needsApproval: true }]);
+  tenant.token = await tenant.mint(["read:enduseraccount", "update:case"]);
+  await make().toggle(account, "is_blocked");
+  expect(refused).toMatchObject([{}, { flag: "is_blocked", needsApproval: false }]);
 });
 
 test("flags: after repeated presses the last one wins, and the switch never flips back in between", async () => {

@@ -58,22 +58,36 @@ export class FlagBoard {
     const { client, outbox } = this.#desk;
     const body: EndUserAccountChange = { [flag]: value };
     const params = { website_account_id: id };
-    let words: string | null = null;
-    let needsApproval = false;
+    let refused: unknown = null;
     try {
       account.known = flagsOf(
         await outbox.deliver("Changing a flag", () => client.call("updateEndUserAccount", { params, body })),
       );
     } catch (error) {
-      words = error instanceof ProblemError ? error.detail : "The service did not answer.";
-      // The detail names the operation that requests approval.
-      needsApproval = value && words.includes("/approvals");
+      refused = error;
     }
     account.presses.shift();
     if (account.presses.length === 0) this.#accounts.delete(id);
     this.#shelf.show(id, believed(account));
-    if (words === null) this.#shelf.tell({ websiteAccountId: id, flag, value, isUndo });
-    else this.#shelf.refuse({ websiteAccountId: id, flag, words, needsApproval });
+    if (refused === null) return this.#shelf.tell({ websiteAccountId: id, flag, value, isUndo });
+    const words = refused instanceof ProblemError ? refused.detail : "The service did not answer.";
+    const isDenied = refused instanceof ProblemError && refused.type === "access-denied";
+    this.#shelf.refuse({
+      websiteAccountId: id,
+      flag,
+      words,
+      needsApproval: isDenied && (await this.#needsApproval(id, { [flag]: value })),
+    });
+  }
+
+  // A refusal has the same type whatever its cause, so the service is asked. It also refuses this question if approval cannot help,
+  // for example because the person lacks a scope.
+  async #needsApproval(id: string, account: Partial<Flags>): Promise<boolean> {
+    const body = { website_account_id: id, account };
+    return this.#desk.client.call("checkApproval", { body }).then(
+      ({ needs_approval }) => needs_approval,
+      () => false,
+    );
   }
 }
 
