@@ -39,16 +39,26 @@ test("provisioning: an admin creates a token, a directory uses it, its groups ge
   const { id } = made.json as unknown as { id: string };
   expect((await ask("/Groups", { displayName: "Fraud leads", members: [{ value: id }] })).status).toBe(201);
 
+  expect((await ask("/Groups", { displayName: "Fraud \u202esdael" })).status).toBe(201);
+
   await admin.goto("/people");
   const row = page.getByRole("row").filter({ hasText: "Grace Hopper" });
   await row.getByText("provisioned").waitFor();
   await row.getByText("Not signed in yet").waitFor();
   await page.getByRole("button", { name: "Provisioning" }).click();
-  await page.getByText("One group was received. Groups do not decide roles yet.").waitFor();
+  await page.getByText("2 groups were received. Groups do not decide roles yet.").waitFor();
   await page.getByText("last used").waitFor();
   await page.getByRole("button", { name: "Roles by group" }).click();
   await page.getByRole("button", { name: "Add a group" }).click();
-  await page.getByRole("combobox", { name: "Group 1", exact: true }).fill("Fraud leads");
+  const group = page.getByRole("combobox", { name: "Group 1", exact: true });
+  // A directory's name can hide how it is written.
+  const labels = `[...document.querySelectorAll("datalist option")].map((each) => each.label)`;
+  expect(await page.evaluate(labels)).toEqual(["Fraud leads", "Fraud [U+202E]sdael"]);
+  await group.fill("Fraud \u202esdael");
+  await page.getByText("This name has invisible characters: Fraud [U+202E]sdael").waitFor();
+  expect(await axeFindings(page)).toEqual([]);
+  await group.fill("Fraud leads");
+  await page.getByText("invisible characters").waitFor({ state: "detached" });
   await page.getByRole("combobox", { name: "Role of group 1" }).selectOption("lead");
   expect(await axeFindings(page)).toEqual([]);
   await page.getByRole("button", { name: "Save" }).click();

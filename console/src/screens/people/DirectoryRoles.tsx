@@ -6,6 +6,7 @@ import { Dialog } from "../../parts/Dialog.tsx";
 import { Alert } from "../../parts/Field.tsx";
 import { useTask } from "../../parts/task.ts";
 import { toast } from "../../parts/Toasts.tsx";
+import { visible } from "../../parts/visible.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { GroupRows, RoleSelect, type GroupRow } from "./GroupRows.tsx";
 
@@ -57,7 +58,7 @@ export function DirectoryRoles({ settings, onClose }: Props) {
         <GroupRows rows={rows} onChange={setRows} suggestions={names} />
         <datalist id={names}>
           {settings.groups.map(({ display_name }) => (
-            <option key={display_name} value={display_name} />
+            <option key={display_name} value={display_name} label={visible(display_name)} />
           ))}
         </datalist>
         <div className="flex flex-wrap items-center gap-2 text-sm">
