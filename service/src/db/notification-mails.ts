@@ -47,19 +47,49 @@ export type ClaimedMail = PersonKey & {
   last_at: string;
 };
 
-// Claims the mail that has waited longest, over all tenants, until the lease ends.
+// Claims a mail until the lease ends: the one of a tenant that has waited longest. Tenants take turns in the order of their ids,
+// beginning after `lastTenantId`. An index has the first mail of each tenant, so the other mails that wait are not read.
 export async function claimMail(
   database: Queryable,
-  { now, leaseUntil }: { now: string; leaseUntil: string },
+  { now, leaseUntil, lastTenantId }: { now: string; leaseUntil: string; lastTenantId: string | null },
 ): Promise<ClaimedMail | undefined> {
   const [row] = await database.query<ClaimedMail & Row>(sql`
-    with due as (
-      select tenant_id, mail_id
-      from notification_mails
-      where state = 'WAITING' and next_at <= ${now}::timestamptz
-      order by next_at
+    with recursive firsts as (
+      (
+        select tenant_id, next_at
+        from notification_mails
+        where state = 'WAITING'
+        order by tenant_id, next_at
+        limit 1
+      )
+      union all
+      select m.tenant_id, m.next_at
+      from firsts as f
+      cross join lateral (
+        select tenant_id, next_at
+        from notification_mails
+        where state = 'WAITING' and tenant_id > f.tenant_id
+        order by tenant_id, next_at
+        limit 1
+      ) as m
+    ),
+    due as (
+      select m.tenant_id, m.mail_id
+      from (
+        select tenant_id
+        from firsts
+        where next_at <= ${now}::timestamptz
+        order by coalesce(tenant_id <= ${lastTenantId}::uuid, false), tenant_id
+      ) as t
+      cross join lateral (
+        select tenant_id, mail_id
+        from notification_mails
+        where tenant_id = t.tenant_id and state = 'WAITING' and next_at <= ${now}::timestamptz
+        order by next_at
+        limit 1
+        for update skip locked
+      ) as m
       limit 1
-      for update skip locked
     )
     update notification_mails as m
     set attempts = m.attempts + 1,

@@ -54,7 +54,7 @@ export async function lockPerson(tx: Queryable, { tenant_id, user_id }: PersonKe
 
 const peopleMax = 200;
 
-// People with events that no mail has covered, and no mail on its way.
+// People with events that no mail has covered, and no mail on its way. Tenants take turns.
 export async function listPeopleDue(database: Queryable, now: string): Promise<PersonKey[]> {
   return database.query<PersonKey & Row>(sql`
     select s.tenant_id, s.user_id
@@ -66,7 +66,7 @@ export async function listPeopleDue(database: Queryable, now: string): Promise<P
         from notification_mails as m
         where m.tenant_id = s.tenant_id and m.user_id = s.user_id and m.state = 'WAITING'
       )
-    order by s.next_at
+    order by row_number() over (partition by s.tenant_id order by s.next_at), s.next_at
     limit ${peopleMax}`);
 }
 

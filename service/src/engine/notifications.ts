@@ -19,6 +19,8 @@ const afterServerFaultMs = 15_000;
 const leaseMs = 180_000;
 const limitedMs = 5 * 60_000;
 const mailsAtOnceMax = 4;
+// Of each of them, until others are planned.
+const mailsPerTurnMax = 10;
 // How long an e-mail under way may still take when the service stops. If it were aborted, it would often be sent twice.
 const graceMs = 5_000;
 
@@ -28,6 +30,8 @@ type Options = {
   log: Logger;
   mailer: Mailer;
   publicUrl: string | null;
+  // Whose e-mail was claimed last. The next one belongs to another tenant, if another has one.
+  turns?: { lastTenantId: string | null };
   // Aborts an e-mail that is under way.
   leaving?: AbortSignal;
 };
@@ -39,7 +43,7 @@ export class NotificationSender extends Worker {
 
   constructor(options: Options) {
     super();
-    this.#options = { ...options, leaving: this.#leaving.signal };
+    this.#options = { ...options, turns: { lastTenantId: null }, leaving: this.#leaving.signal };
   }
 
   override async stop(): Promise<void> {
@@ -52,25 +56,26 @@ export class NotificationSender extends Worker {
     const { log } = this.#options;
     try {
       await planMails(this.#options).catch((error: unknown) => log.error({ err: error }, "notifications could not be planned"));
-      const lanes = await Promise.allSettled(Array.from({ length: mailsAtOnceMax }, () => this.#sendAll()));
+      const lanes = await Promise.allSettled(Array.from({ length: mailsAtOnceMax }, () => this.#sendSome()));
       // Only after all have ended, so that none goes on while the next turn starts others.
       for (const lane of lanes) if (lane.status === "rejected") throw lane.reason;
-      const isServerDown = lanes.some((lane) => lane.status === "fulfilled" && lane.value);
-      return isServerDown ? afterServerFaultMs : restMs;
+      const ends = new Set(lanes.map((lane) => (lane.status === "fulfilled" ? lane.value : "none")));
+      if (ends.has("server fault")) return afterServerFaultMs;
+      return ends.has("done") ? 0 : restMs;
     } catch (error) {
       log.error({ err: error }, "notifications could not be processed and will be retried");
       return faultMs;
     }
   }
 
-  // Returns whether it stopped because the mail server accepts nothing now.
-  async #sendAll(): Promise<boolean> {
-    for (;;) {
-      if (this.signal.aborted) return false;
+  // Returns "done" if more e-mails may wait.
+  async #sendSome(): Promise<Sent> {
+    for (let count = 0; count < mailsPerTurnMax; count++) {
+      if (this.signal.aborted) return "none";
       const sent = await sendNextMail(this.#options);
-      if (sent === "none") return false;
-      if (sent === "server fault") return true;
+      if (sent !== "done") return sent;
     }
+    return "done";
   }
 }
 
@@ -102,13 +107,17 @@ function planMail({ database, clock }: Planning, key: PersonKey): Promise<void> 
   });
 }
 
-// Sends the e-mail that has waited longest. If the process dies after the server accepted it and before that is stored, it is sent
+// "server fault": the mail server accepts nothing now.
+type Sent = "none" | "done" | "server fault";
+
+// Sends one e-mail. If the process dies after the server accepted it and before that is stored, it is sent
 // once more, with the same Message-ID.
-export async function sendNextMail(options: Options): Promise<"none" | "done" | "server fault"> {
-  const { database, clock, log, leaving } = options;
+export async function sendNextMail(options: Options): Promise<Sent> {
+  const { database, clock, log, leaving, turns = { lastTenantId: null } } = options;
   const now = clock.now();
-  const claimed = await claimMail(database, { now, leaseUntil: later(now, leaseMs) });
+  const claimed = await claimMail(database, { now, leaseUntil: later(now, leaseMs), lastTenantId: turns.lastTenantId });
   if (!claimed) return "none";
+  turns.lastTenantId = claimed.tenant_id;
   const mailed = await sendClaimed(options, claimed, now);
   if (mailed === "nothing to tell") {
     await database.transaction(async (tx) => {
