@@ -65,7 +65,7 @@ test("approvals: admins choose in Detection, Closing; a request whose case has c
   expect(await axeFindings(page)).toEqual([]);
   const section = page.getByRole("region", { name: "Changes that need a second person" });
   await section.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved. It applies from now on.").waitFor();
+  await page.getByText("Saved. The new settings apply from now on.").waitFor();
   const { data } = (await tenant.call("GET", "/approval-settings")).json;
   expect(data).toMatchObject({ bulk_over: 1, bulk_minutes: 60, amounts: [{ currency: "EUR", above: 1000 }] });
 });

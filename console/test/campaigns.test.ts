@@ -43,6 +43,6 @@ test("campaign: an attack is one row with its accounts; the case lists them, and
   // The close has led on to the next case.
   await visitor.goto(`/cases/${source?.case_id ?? ""}`);
   await accounts.getByRole("link", { name: "Closed case" }).click();
-  await page.getByRole("link", { name: "Show the case of the attack" }).waitFor();
+  await page.getByRole("link", { name: "Show the attack's case" }).waitFor();
   expect(visitor.complaints).toEqual([]);
 });

@@ -26,7 +26,7 @@ test("close: flags are chosen by key, set with the close in one request, and Und
   await dialog.getByRole("checkbox", { name: /Block the account/ }).waitFor();
   await visitor.press("b", "q", "q");
   expect(await dialog.getByRole("checkbox", { name: /Block the account/ }).isChecked()).toBe(true);
-  expect(await dialog.getByRole("checkbox", { name: /Quarantine it/ }).isChecked()).toBe(false);
+  expect(await dialog.getByRole("checkbox", { name: /Quarantine the account/ }).isChecked()).toBe(false);
   expect(await axeFindings(page)).toEqual([]);
   // In the text field, letters are letters.
   await dialog.getByRole("textbox").fill("");

@@ -50,7 +50,7 @@ test.each([1366, 1280, 640, 390])("screens: every control can be reached, %i px"
     ["/detection?tab=policy", "Everything else"],
     ["/detection?tab=quiet", "No rule is quiet"],
     ["/detection?tab=models", "Rules that models may overrule"],
-    ["/detection?tab=closing", "Own outcomes"],
+    ["/detection?tab=closing", "Custom outcomes"],
     ["/detection?tab=not-accepted", "Everything was accepted"],
     ["/developers", "Credentials"],
     ["/people", "Require two-factor authentication"],

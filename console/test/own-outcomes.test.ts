@@ -17,7 +17,7 @@ test("own outcomes: an admin adds one; it is offered with its outcome by keyboar
   await dialog.getByRole("textbox", { name: "Name" }).fill("Card testing");
   expect(await axeFindings(page)).toEqual([]);
   await visitor.press("Enter");
-  await page.getByRole("list", { name: "Own outcomes" }).getByText("Card testing").waitFor();
+  await page.getByRole("list", { name: "Custom outcomes" }).getByText("Card testing").waitFor();
   expect(await axeFindings(page)).toEqual([]);
   await visitor.goto();
   await visitor.expectPeek("ann");

@@ -39,6 +39,6 @@ test("queue: closed cases show outcome, closer and time, and can be filtered by 
   await page.getByRole("menuitem", { name: "Me", exact: true }).click();
   await expect.poll(() => rows.count(), patience).toBe(1);
   await rowOf("ann").waitFor();
-  await page.getByRole("link", { name: "Show all by this closer" }).waitFor();
+  await page.getByRole("link", { name: "Show all cases they closed" }).waitFor();
   expect(visitor.complaints).toEqual([]);
 });

@@ -44,7 +44,7 @@ test("reopen: a closed case reopens from its screen and the peek pane; if it cha
   const peek = peekOf(visitor);
   // Nobody gave a reason, so none is shown.
   expect(await peek.getByText(/^Closed \d/).textContent()).toMatch(
-    new RegExp(`^Closed \\d+ s ago by ${tenant.clientId}\\. Show all by this closer$`),
+    new RegExp(`^Closed \\d+ s ago by ${tenant.clientId}\\. Show all cases they closed$`),
   );
   // Hold the stream, so the page does not learn of the change.
   await page.route("**/events/stream*", () => {});

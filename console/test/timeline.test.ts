@@ -112,7 +112,7 @@ test("timeline: a failed read says so and is retried on request; the rest of the
     route.fulfill({ status: 400, contentType: "application/problem+json", body: JSON.stringify(problem) }),
   );
   await visitor.goto(`/cases/${found.case_id}`);
-  await page.getByText("What happened could not be loaded: Not today.").waitFor();
+  await page.getByText("The activity could not be loaded: Not today.").waitFor();
   await page.getByRole("heading", { name: "Audit trail" }).waitFor();
   await page.unroute("**/activities?*");
   await page.getByRole("button", { name: "Try again" }).click();

@@ -103,7 +103,7 @@ async function changeCase(desk: Desk, caseId: string, body: CaseChange, { label,
 
 // Names the choice in the dialog that the service rejected. The problem's own detail names only the field.
 function refusalOf({ errors, detail }: ProblemError): string {
-  const named = { snooze: "Not this again", list_entries: "Add to a list" };
+  const named = { snooze: "Snooze these rules", list_entries: "Add to a list" };
   for (const [member, name] of Object.entries(named)) {
     const fault = errors?.find(({ field }) => field.startsWith(member));
     if (fault) return `“${name}” was rejected: it ${fault.message}.`;

@@ -11,8 +11,8 @@ type FlagWishes = Partial<Flags>;
 // The words for setting and removing each flag together with a close.
 const words: Record<Flag, { on: string; off: string }> = {
   is_blocked: { on: "Block the account", off: "Unblock the account" },
-  is_quarantined: { on: "Quarantine it", off: "End its quarantine" },
-  is_fraudulent: { on: "Mark it as fraudulent", off: "Remove the mark fraudulent" },
+  is_quarantined: { on: "Quarantine the account", off: "End the quarantine" },
+  is_fraudulent: { on: "Mark the account as fraudulent", off: "Remove the fraudulent mark" },
 };
 
 // Chooses or drops the change of a flag.

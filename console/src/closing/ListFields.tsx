@@ -81,7 +81,7 @@ export function ListFields(props: Props) {
       </label>
       {isOpen && (
         <div role="group" aria-label="Add to a list" className="mt-2 ml-6 grid gap-1.5 text-sm">
-          {isLoading && <p className="text-faint">Loading what the case names…</p>}
+          {isLoading && <p className="text-faint">Loading the values in this case…</p>}
           {!isLoading && offers.length === 0 && <p className="text-faint">No list accepts a value from this case.</p>}
           {offers.map((offer, at) => (
             <ValueRow

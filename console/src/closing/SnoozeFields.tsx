@@ -45,9 +45,9 @@ export function SnoozeFields({ seen, value, onValue, isDisabled }: Props) {
           onChange={({ target }) => onValue(target.checked ? { days: atFirst, scope: first.scope } : null)}
         />
         <span>
-          Not this again
+          Snooze these rules
           <span className="block text-xs text-faint">
-            Makes the rules of this case quiet for some days. Stronger evidence or a fraud report ends this early.
+            The rules of this case stay quiet for a few days. Stronger evidence or a fraud report ends this early.
           </span>
         </span>
       </label>
@@ -71,7 +71,7 @@ export function SnoozeFields({ seen, value, onValue, isDisabled }: Props) {
           </select>
           <span>for</span>
           <select
-            aria-label="Quiet for how long"
+            aria-label="How long"
             className={`${inputLook} !h-8 !w-auto`}
             value={value.days}
             onChange={({ target }) => onValue({ ...value, days: Number(target.value) })}

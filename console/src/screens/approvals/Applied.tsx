@@ -40,7 +40,7 @@ export function Applied({ found }: { found: Approval }) {
           </Fact>
         ))}
         {snooze && (
-          <Fact name="Not this again">
+          <Fact name="Snooze the rules">
             {snooze.days} days, by {snooze.scope}
           </Fact>
         )}

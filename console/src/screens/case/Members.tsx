@@ -58,7 +58,7 @@ export function PartOfAttack({ found }: { found: Case }) {
     <p className="mt-3 text-soft">
       This case belongs to an attack on many accounts:{" "}
       <Link to="/cases/$caseId" params={{ caseId }} className="text-accent hover:underline">
-        Show the case of the attack
+        Show the attack's case
       </Link>
     </p>
   );

@@ -51,14 +51,14 @@ export function WhatHappened({ found }: { found: Case }) {
       {error && (
         <div className="p-4">
           <p role="alert" className="mb-2 text-soft">
-            What happened could not be loaded: {wordsOf(error)}
+            The activity could not be loaded: {wordsOf(error)}
           </p>
           <Button onClick={() => void Promise.all([sessions, activities, telling].map((each) => each.refetch()))}>
             Try again
           </Button>
         </div>
       )}
-      {isEmpty && <p className="p-4 text-soft">The activity has expired. Raw activity is deleted earlier than cases.</p>}
+      {isEmpty && <p className="p-4 text-soft">The activity has expired. Raw activity is kept for a shorter time than cases.</p>}
       {!isPending && line.length > 1 && (
         <div className="px-4 pt-5">
           <ScoreLine activities={line} evidence={evidence} chosen={chosen} onChoose={choose} />

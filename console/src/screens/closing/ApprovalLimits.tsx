@@ -88,7 +88,7 @@ function useSaving(onSaved: () => void) {
       cache.setQueryData(queryKey, await client.call("updateApprovalSettings", { body }));
       void cache.invalidateQueries({ queryKey: ["approvals", "check"] });
       onSaved();
-      toast({ kind: "done", words: "Saved. It applies from now on." });
+      toast({ kind: "done", words: "Saved. The new settings apply from now on." });
     } catch (error) {
       setProblem(wordsOf(error));
       // Loads what a colleague saved first.

@@ -38,11 +38,11 @@ function OutcomeList({ stored }: { stored: OwnDispositions }) {
           version {stored.dispositions_version}, changed <Age at={stored.updated_at} suffix=" ago" /> by {stored.updated_by}
         </span>
       )}
-      <GuideLink page="investigators#own-outcomes" about="own outcomes" />
+      <GuideLink page="investigators#custom-outcomes" about="custom outcomes" />
     </div>
   );
   return (
-    <Section title="Own outcomes" aside={aside}>
+    <Section title="Custom outcomes" aside={aside}>
       <p className="mb-2 max-w-[52rem] text-soft">
         Your team’s own outcomes are more specific than confirmed fraud, false positive and inconclusive. Each counts as one of
         the three.
@@ -50,7 +50,7 @@ function OutcomeList({ stored }: { stored: OwnDispositions }) {
         {!mayManage && " Only admins can change them."}
       </p>
       <EntryList
-        name="Own outcomes"
+        name="Custom outcomes"
         entries={stored.own_dispositions}
         save={mayManage ? save : undefined}
         add="Add an outcome"

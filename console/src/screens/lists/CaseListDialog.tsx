@@ -31,7 +31,7 @@ export function CaseListDialog({ found, onClose }: Props) {
   if (!values.data || !lists.data)
     return (
       <Dialog title={title} onClose={onClose}>
-        <Loading lines={4} name="Loading what the case names" />
+        <Loading lines={4} name="Loading the values in this case" />
       </Dialog>
     );
   if (values.data.length === 0)

@@ -36,18 +36,18 @@ export function MailDetails() {
         Name accounts in e-mails
       </button>
       <p className="mt-1 text-xs text-soft">
-        For everyone in this tenant. When off, e-mails have only counts, scores, labels and links.
+        For everyone in this tenant. When off, e-mails contain only counts, scores, labels and links.
       </p>
       {isAsking && (
         <SureDialog
-          title={isOn ? "Leave accounts out of e-mails?" : "Name accounts in e-mails?"}
-          act={isOn ? "Leave them out" : "Name them"}
+          title={isOn ? "Stop naming accounts in e-mails?" : "Name accounts in e-mails?"}
+          act={isOn ? "Stop naming them" : "Name them"}
           onClose={() => setAsking(false)}
           run={change}
         >
           <p>
             {isOn
-              ? "New e-mails have only counts, scores, labels and links. E-mails that were already sent do not change."
+              ? "New e-mails contain only counts, scores, labels and links. E-mails that were already sent do not change."
               : "Account ids leave this service and stay in mailboxes, even if you erase the account here."}
           </p>
         </SureDialog>

@@ -73,9 +73,9 @@ function Target({ read: { email, is_mail_set_up: isSetUp, last_mail: last } }: {
         )}
         {last && (
           <p className="text-xs text-soft">
-            The last mail is from <Moment at={last.created_at} />
-            {last.state === "DEAD" && <span className="text-bad"> and could not be delivered</span>}
-            {last.state === "WAITING" && " and is on its way"}.
+            Last e-mail: <Moment at={last.created_at} />
+            {last.state === "DEAD" && <span className="text-bad">, could not be delivered</span>}
+            {last.state === "WAITING" && ", on its way"}
           </p>
         )}
       </div>

@@ -99,7 +99,7 @@ function FilterMenu({ filter, put }: { filter: QueueFilter; put: Put }) {
           Filter
         </Button>
       }
-      groups={[...filterChoices, ...(own.length > 0 ? [{ title: "Own outcome", items: own }] : []), ownChoice].map(
+      groups={[...filterChoices, ...(own.length > 0 ? [{ title: "Custom outcome", items: own }] : []), ownChoice].map(
         ({ title, items }) => ({
           title,
           items: items.map((item) => ({ name: item.name, isChosen: isChosen(filter, item.put), run: () => put(item.put) })),

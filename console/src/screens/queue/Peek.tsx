@@ -152,7 +152,7 @@ function ClosedNote({ state }: { state: Case["current_state"] }) {
       {outcome !== undefined && ` as ${outcome}`}
       {hasOwnReason(state) ? `: ${reason}` : "."}{" "}
       <Link to="/" search={{ status: "closed", closer: changed_by, sort: "changed" }} className="text-accent underline">
-        Show all by this closer
+        Show all cases they closed
       </Link>
     </p>
   );

@@ -223,7 +223,7 @@ const Row = memo(function Row({ row, listed, index, isFocused, isChosen, isUnsav
           {digest?.members !== undefined && (
             <strong className="font-medium text-ink tabular-nums">{accountsIn(digest.members)} in all. </strong>
           )}
-          {isError ? "What happened could not be loaded." : visible(digest?.summary ?? "")}
+          {isError ? "The summary could not be loaded." : visible(digest?.summary ?? "")}
         </span>
       </span>
       <span role="gridcell" className={`text-right tabular-nums ${onlyIfWide} ${digest?.linked_cases ? "" : "text-faint"}`}>

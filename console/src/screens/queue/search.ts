@@ -91,6 +91,6 @@ export const sortWords = {
   risk: "Highest risk first",
   newest: "Newest first",
   oldest: "Oldest first",
-  changed: "Last changed first",
+  changed: "Recently changed first",
   due: "Earliest due first",
 };
