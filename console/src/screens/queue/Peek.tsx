@@ -16,13 +16,13 @@ import { visible } from "../../parts/visible.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { accountsIn, memberWords, subjectName } from "../../parts/subject.ts";
 import { AccountLink } from "../account/AccountLink.tsx";
-import { evidenceOf } from "../case/Evidence.tsx";
+import { evidenceOf } from "../case/parts.ts";
 import { memberCounts } from "../case/Members.tsx";
 import { RandomCheckWords } from "../case/RandomCheck.tsx";
 import { ScoreFacts } from "../case/ScoreFacts.tsx";
 import { Waterfall } from "../case/Waterfall.tsx";
 import { AccountCard } from "../case/Who.tsx";
-import { Advice } from "../case/Why.tsx";
+import { Advice } from "../case/Advice.tsx";
 
 type Props = {
   caseId: string;
