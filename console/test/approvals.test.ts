@@ -41,7 +41,7 @@ test("approvals: one person requests the close in the dialog, another sees exact
   await ben.press("j");
   await ben.press("Enter");
   await dialog(ben).getByText("Please check the order.").waitFor();
-  await dialog(ben).getByText("Confirmed fraud").waitFor();
+  await dialog(ben).getByText("Confirmed fraud", { exact: true }).waitFor();
   await dialog(ben).getByText(`version ${found.case_version}`).waitFor();
   expect(await axeFindings(ben.page)).toEqual([]);
   expect(await ben.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")).toBe(true);

@@ -24,7 +24,7 @@ test("figures: an empty period says so; closes appear by person with links to th
   const shown = async () => (await row.getByRole("cell").allTextContents()).slice(0, 6);
   await expect.poll(shown, patience).toEqual(["", "2", "2", "0", "0", "0"]);
   await row.getByRole("img", { name: "1 of 7 days with closes, at most 2 on one day" }).waitFor();
-  await page.getByRole("region", { name: "Precision of rules and models, table" }).getByText("reported_fraud").waitFor();
+  await page.getByRole("region", { name: "Precision of rules and models, table" }).getByText("Reported fraud").waitFor();
   await page.getByRole("region", { name: "Closed by person and day, table" }).getByText(tenant.clientId).waitFor();
   expect(await axeFindings(page)).toEqual([]);
   const downloading = page.waitForEvent("download");

@@ -19,8 +19,26 @@ const outside = `[...document.querySelectorAll("#screen button, #screen a, #scre
   })
   .map((each) => (each.textContent || each.getAttribute("aria-label") || each.outerHTML).slice(0, 60))`;
 
+// Text in a column of a few letters, and text that is cut off at the edge of its block without a mark or a scroll bar.
+const unreadable = `[...document.querySelectorAll("#screen *, dialog[open] *")]
+  .filter((each) => {
+    const own = [...each.childNodes].filter((node) => node.nodeType === 3).map((node) => node.textContent.trim()).join(" ");
+    const { width, height, right, left } = each.getBoundingClientRect();
+    if (own.length < 6 || width <= 1 || getComputedStyle(each).position === "absolute") return false;
+    if (width < 36 && height > 60) return true;
+    const block = each.closest("section, aside, dialog");
+    if (!block || getComputedStyle(each).textOverflow === "ellipsis") return false;
+    for (let up = each.parentElement; up !== block.parentElement; up = up.parentElement) {
+      const { overflowX, textOverflow } = getComputedStyle(up);
+      if (textOverflow === "ellipsis" || (["auto", "scroll"].includes(overflowX) && up.closest("dialog") === null)) return false;
+    }
+    const box = block.getBoundingClientRect();
+    return right > box.right + 1 || left < box.left - 1;
+  })
+  .map((each) => each.textContent.slice(0, 60))`;
+
 // 640 pixels are a window of 1280 pixels at a zoom of 200 %.
-test.each([1366, 1280, 640, 390])("screens: every control can be reached, %i px", async (width) => {
+test.each([1366, 1280, 640, 390])("screens: every control can be reached and every text can be read, %i px", async (width) => {
   const visitor = await Visitor.create(browser.current, service.current);
   const { page, tenant } = visitor;
   await visitor.report("bob", "ann");
@@ -44,6 +62,7 @@ test.each([1366, 1280, 640, 390])("screens: every control can be reached, %i px"
     ["/team", "Closed by person"],
     ["/detection", "Impossible travel"],
     ["/detection/impossible_travel", "What it hit"],
+    ["/detection/impossible_travel?edit=true", "Expression"],
     ["/detection/new-rule", "Expression"],
     ["/detection?tab=lists", "our_own_offices"],
     ["/detection?tab=thresholds", "From evidence to score"],
@@ -60,8 +79,13 @@ test.each([1366, 1280, 640, 390])("screens: every control can be reached, %i px"
     const out = (await page.evaluate(outside)) as string[];
     const sideways = (await page.evaluate("document.documentElement.scrollWidth")) as number;
     if (out.length > 0) lost[path] = out;
+    const cut = (await page.evaluate(unreadable)) as string[];
+    if (cut.length > 0) lost[`${path}, text`] = cut;
     if (sideways > width) lost[`${path}, sideways`] = sideways;
   }
   expect(lost).toEqual({});
+  // The last entry of the sidebar, which may need scrolling.
+  await page.getByRole("button", { name: "Ada Investigator admin" }).click();
+  await page.getByRole("menuitem", { name: "Sign out", exact: true }).waitFor();
   expect(visitor.complaints).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import type { ApprovalCheck, ApprovalListItem } from "@casehound/client";
+import { outcomeInSentence } from "../parts/Badges.tsx";
 import { nameOfActor } from "../parts/Actor.tsx";
 import { accountName } from "../parts/account-name.ts";
 import type { ApprovalStatus } from "./queries.ts";
@@ -37,5 +38,7 @@ export function titleOf({ case_count: count, website_account_id: account, closin
     const verb = closing.account?.is_blocked === true ? "Block" : "Change the flags of";
     return `${verb} ${accountName(account)}`;
   }
-  return count === 1 ? "Close a case" : `Close ${count} cases`;
+  const outcome = outcomeInSentence(closing);
+  const act = closing.account?.is_blocked === true ? " and block the account" : "";
+  return `${count === 1 ? "Close a case" : `Close ${count} cases`}${outcome === undefined ? "" : ` as ${outcome}`}${act}`;
 }

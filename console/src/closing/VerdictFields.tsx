@@ -25,7 +25,7 @@ export function VerdictFields({ labels, draft, onDraft, onSubmit, isDisabled }: 
   return (
     <fieldset
       disabled={isDisabled}
-      className="grid gap-4"
+      className="grid min-w-0 grid-cols-1 gap-4"
       onKeyDown={(event) => press(event, { draft, onDraft, onSubmit, reason })}
     >
       <div role="radiogroup" aria-label="Outcome" className="grid grid-cols-3 gap-2 max-sm:grid-cols-1">
@@ -58,7 +58,7 @@ type ReasonProps = Pick<Props, "labels" | "draft" | "onDraft"> & { field: RefObj
 function ReasonField({ labels, draft, onDraft, field }: ReasonProps) {
   const templates = useTemplates(labels);
   return (
-    <div className="grid gap-1">
+    <div className="grid grid-cols-1 gap-1">
       <div className="flex items-baseline justify-between gap-2 text-sm font-medium">
         <span>
           Reason <span className="font-normal text-faint">optional</span>

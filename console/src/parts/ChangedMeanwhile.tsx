@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { nameOfActor } from "./Actor.tsx";
 import { Button } from "./Button.tsx";
 import { ageWords } from "./Time.tsx";
 
@@ -10,7 +11,7 @@ export function ChangedMeanwhile({ stored, onUseTheirs, onContinue, children }: 
   return (
     <div role="alert" className="my-4 rounded-lg border border-warn/40 bg-warn-soft p-3">
       <p className="text-warn">
-        <strong className="font-semibold">Changed {ageWords(stored.updated_at)} ago</strong> by {stored.updated_by}
+        <strong className="font-semibold">Changed {ageWords(stored.updated_at)} ago</strong> by {nameOfActor(stored.updated_by)}
         {children}
       </p>
       <div className="mt-2 flex justify-end gap-2">

@@ -61,7 +61,7 @@ export function FormDialog({
         </>
       }
     >
-      <form id={formId} className="grid gap-4" onSubmit={submit}>
+      <form id={formId} className="grid grid-cols-1 gap-4" onSubmit={submit}>
         {children}
         {problem !== null && <Alert>{problem}</Alert>}
       </form>

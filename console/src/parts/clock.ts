@@ -2,6 +2,7 @@
 const hours = { hourCycle: "h23" } as const;
 
 export const fullTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long", ...hours });
+export const fullDay = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 export const timeOfDay = new Intl.DateTimeFormat(undefined, {
   hour: "2-digit",
   minute: "2-digit",

@@ -60,17 +60,17 @@ export function Palette({ onClose, onKeys }: { onClose: () => void; onKeys: () =
         }}
         onKeyDown={press}
       />
+      <p role="status" className="mt-1.5 h-4 px-2 text-xs text-soft">
+        {isSearched ? searchWords(text, searching, choices.length) : ""}
+      </p>
       <ResultList
         id={listId}
         groups={groups}
         chosen={chosen}
-        look="mt-3 h-96 max-h-[60vh] overflow-y-auto"
+        look="mt-1.5 h-96 max-h-[60vh] overflow-y-auto"
         onPoint={setAt}
         onRun={run}
       />
-      <p role="status" className="mt-1 h-4 px-2 text-xs text-soft">
-        {isSearched ? searchWords(text, searching, choices.length) : ""}
-      </p>
     </Dialog>
   );
 }

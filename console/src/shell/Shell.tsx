@@ -62,8 +62,8 @@ function Sidebar({ onFind, onKeys }: { onFind: () => void; onKeys: () => void })
   const { session, may } = useWorkspace();
   const guide = useLocation({ select: ({ pathname }) => guideOf(pathname) });
   return (
-    <aside className="no-print flex w-46 shrink-0 flex-col border-r border-line bg-surface p-2.5 max-xl:w-14">
-      <div className="mb-3 flex h-9 items-center gap-2.5 px-1 max-xl:justify-center">
+    <aside className="no-print flex w-46 shrink-0 flex-col overflow-x-hidden overflow-y-auto border-r border-line bg-surface p-2.5 max-xl:w-14 max-xl:[scrollbar-width:none]">
+      <div className="mb-3 flex h-9 shrink-0 items-center gap-2.5 px-1 max-xl:justify-center">
         <img src={mark} alt="" width={26} height={26} />
         <div className="min-w-0 leading-tight max-xl:hidden">
           <div className="font-semibold">Casehound</div>
@@ -75,7 +75,7 @@ function Sidebar({ onFind, onKeys }: { onFind: () => void; onKeys: () => void })
       <button
         type="button"
         onClick={onFind}
-        className="mb-3 flex h-8 items-center gap-2 rounded-md border border-line bg-canvas px-2 text-sm text-faint hover:text-ink max-xl:justify-center"
+        className="mb-3 flex h-8 shrink-0 items-center gap-2 rounded-md border border-line bg-canvas px-2 text-sm text-faint hover:text-ink max-xl:justify-center"
       >
         <Search size={15} aria-hidden />
         <span className="flex-1 text-left max-xl:sr-only">Find</span>

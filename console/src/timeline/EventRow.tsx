@@ -1,14 +1,13 @@
 import type { ScoredActivity } from "@casehound/client";
 import { Link } from "@tanstack/react-router";
 import { Globe, Server, ShieldCheck, Tag } from "lucide-react";
-import { fullTime, timeOfDay } from "../parts/clock.ts";
+import { fullDay, fullTime, timeOfDay } from "../parts/clock.ts";
 import { Id } from "../parts/Id.tsx";
 import { Score } from "../parts/Score.tsx";
 import { casesElsewhere, isCounted, isHarmless, isOccurrence, scoreIn, type CaseEvidence } from "./grouping.ts";
 import { useRuleNames, type Whose } from "./histories.ts";
 import { pathOf, typeWords } from "./words.ts";
 
-const knownOn = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 
 type Props = { activity: ScoredActivity; whose: Whose; isChosen: boolean; hasDay?: boolean; hasAddress?: boolean };
@@ -27,18 +26,18 @@ export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress
     <li
       id={eventElementId(activity_id)}
       tabIndex={-1}
-      className={`grid break-inside-avoid grid-cols-[auto_1rem_minmax(0,1fr)_auto] items-start gap-x-3 border-l-[3px] py-1 pr-4 pl-3 ${mark?.edge ?? "border-l-transparent"} ${isChosen ? "bg-chosen" : ""}`}
+      className={`grid break-inside-avoid grid-cols-[auto_1rem_minmax(0,1fr)_auto] items-start gap-x-3 border-l-[3px] max-sm:grid-cols-[1rem_minmax(0,1fr)_auto] py-1 pr-4 pl-3 ${mark?.edge ?? "border-l-transparent"} ${isChosen ? "bg-chosen" : ""}`}
     >
       <time
         dateTime={occurred_at}
         title={fullTime.format(at)}
-        className={`text-faint ${hasDay ? "w-[7.5rem] whitespace-nowrap" : ""}`}
+        className={`text-faint max-sm:col-start-2 max-sm:row-start-1 ${hasDay ? "w-[7.5rem] whitespace-nowrap" : ""}`}
       >
         {hasDay && <span className="mr-1.5 inline-block w-12">{day.format(at)}</span>}
         {timeOfDay.format(at)}
       </time>
       <SourceMark source={source} />
-      <div className="min-w-0 [overflow-wrap:anywhere]">
+      <div className="min-w-0 [overflow-wrap:anywhere] max-sm:col-span-2 max-sm:col-start-2">
         <div className="flex flex-wrap items-baseline gap-x-2">
           <span className={mark ? "font-semibold" : "font-medium"} title={type}>
             {typeWords(type)}
@@ -55,7 +54,7 @@ export function EventRow({ activity, whose, isChosen, hasDay = false, hasAddress
         <Elsewhere activity={activity} evidence={whose.evidence} />
         {activity.lists && <Lists names={activity.lists} />}
       </div>
-      <span className="flex min-w-18 justify-end">
+      <span className="flex min-w-18 justify-end max-sm:col-start-3 max-sm:row-start-1">
         {score > 1 ? <Score score={score} /> : <span className="text-faint">1</span>}
       </span>
     </li>
@@ -84,7 +83,7 @@ function LabelMark({ label }: { label: Label | undefined }) {
       <span>
         {labelWords[source]}, known since{" "}
         <time dateTime={known_at} title={fullTime.format(new Date(known_at))}>
-          {knownOn.format(new Date(known_at))}
+          {fullDay.format(new Date(known_at))}
         </time>
       </span>
       {case_id !== undefined && (
@@ -105,7 +104,7 @@ const marks = {
 function SourceMark({ source }: { source: ScoredActivity["source"] }) {
   const { icon: Icon, words } = marks[source];
   return (
-    <span className="mt-0.5 text-faint" title={words}>
+    <span className="mt-0.5 text-faint max-sm:col-start-1 max-sm:row-start-1" title={words}>
       <Icon size={14} aria-label={words} />
     </span>
   );

@@ -46,10 +46,10 @@ export function EventTable({ list, name, wordsOf, hasVersion = false }: Props) {
                 <td className="w-44 py-1.5 pr-4 whitespace-nowrap text-soft">
                   <Moment at={event.occurred_at} />
                 </td>
-                <td className="max-w-64 py-1.5 pr-4">
+                <td className="max-w-64 min-w-28 py-1.5 pr-4">
                   <Actor actor={event.actor} />
                 </td>
-                <td className="py-1.5 pr-4 [overflow-wrap:anywhere]">{wordsOf(event)}</td>
+                <td className="min-w-40 py-1.5 pr-4 [overflow-wrap:anywhere]">{wordsOf(event)}</td>
                 {hasVersion && <td className="py-1.5 text-right text-faint">{event.resource.version}</td>}
               </tr>
             ))}

@@ -9,7 +9,7 @@ import { IconButton } from "../../parts/Button.tsx";
 import { copyAddress } from "../../parts/Copy.tsx";
 import { NotAvailable } from "../../parts/NotAvailable.tsx";
 import { Loading, Stale, Trouble } from "../../parts/States.tsx";
-import { Age, Moment } from "../../parts/Time.tsx";
+import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
 import { accountName } from "../../parts/account-name.ts";
@@ -70,7 +70,7 @@ function AccountView({ account }: { account: EndUserAccount }) {
               {first === undefined ? <span className="text-faint">not known</span> : <Age at={first} suffix=" ago" />}
             </Fact>
             <Fact name="In Casehound since">
-              <Moment at={created_at} />
+              <Age at={created_at} suffix=" ago" />
             </Fact>
             <Fact name="Changed">
               <Age at={updated_at} suffix=" ago" />
@@ -100,7 +100,7 @@ type HeaderProps = { accountId: string; account: EndUserAccount | undefined; onB
 function Header({ accountId, account, onBack }: HeaderProps) {
   return (
     <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-3">
-      <div className="mx-auto flex max-w-[86rem] items-center gap-x-4">
+      <div className="mx-auto flex max-w-[85.5rem] items-center gap-x-4">
         <IconButton name="Back" onClick={onBack} className="no-print -ml-1">
           <ArrowLeft size={17} aria-hidden />
         </IconButton>

@@ -1,6 +1,7 @@
 import type { Approval } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
+import { fullDay } from "../../parts/clock.ts";
 import { approvalQuery } from "../../approving/queries.ts";
 import { statusWords, titleOf } from "../../approving/words.ts";
 import { Actor, nameOfActor } from "../../parts/Actor.tsx";
@@ -59,7 +60,7 @@ function Request({ found, onClose }: { found: Approval; onClose: () => void }) {
           <Actor actor={requested_by} /> requested this <Age at={requested_at} suffix=" ago" />.{" "}
           {status === "PENDING" && (
             <>
-              It expires on <time dateTime={expires_at}>{expires_at.slice(0, 10)}</time>.
+              It expires on <time dateTime={expires_at}>{fullDay.format(new Date(expires_at))}</time>.
             </>
           )}
           {status !== "PENDING" && (

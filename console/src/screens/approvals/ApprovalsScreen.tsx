@@ -1,7 +1,11 @@
 import type { ApprovalListItem } from "@casehound/client";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useRef, type RefObject } from "react";
+import { CaseLabel } from "../../parts/RandomCheck.tsx";
+import { Score } from "../../parts/Score.tsx";
+import { subjectName } from "../../parts/subject.ts";
+import { visible } from "../../parts/visible.ts";
 import { approvalsQuery } from "../../approving/queries.ts";
 import { becauseWords, statusWords, titleOf } from "../../approving/words.ts";
 import { useKeys, type Binding } from "../../keys/keys.ts";
@@ -36,7 +40,7 @@ export function ApprovalsScreen() {
   return (
     <div className="h-full overflow-y-auto">
       <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-3">
-        <div className="mx-auto flex max-w-[60rem] flex-wrap items-center gap-3">
+        <div className="mx-auto flex max-w-[59.5rem] flex-wrap items-center gap-3">
           <h1 className="mr-auto text-lg font-semibold">Approvals</h1>
           <nav aria-label="Filter requests" className="flex gap-1">
             <Link to="/approvals" search={{}} {...lookOf(show !== "all")}>
@@ -85,7 +89,7 @@ export function ApprovalsScreen() {
 type RowProps = { approval: ApprovalListItem; kept: { show?: "all" } };
 
 function Row({ approval, kept }: RowProps) {
-  const { approval_id: id, status, requested_by, requested_at, because, note, decided_by } = approval;
+  const { approval_id: id, case_id, status, requested_by, requested_at, because, closing, note, decided_by } = approval;
   return (
     <li className="grid gap-1 px-4 py-3">
       <p className="flex flex-wrap items-baseline gap-x-2">
@@ -105,9 +109,25 @@ function Row({ approval, kept }: RowProps) {
           <Age at={requested_at} suffix=" ago" />
         </span>
       </p>
+      {case_id !== undefined && <CaseWords caseId={case_id} />}
+      {closing.reason !== undefined && <p className="line-clamp-2 text-sm [overflow-wrap:anywhere]">{visible(closing.reason)}</p>}
       {because.length > 0 && <p className="text-sm text-soft">Needs a second person because {becauseWords(because)}.</p>}
       {note !== undefined && <p className="line-clamp-2 text-sm text-soft [overflow-wrap:anywhere]">“{note}”</p>}
     </li>
+  );
+}
+
+// The case that the request is about, because many requests differ only in it.
+function CaseWords({ caseId }: { caseId: string }) {
+  const { queries } = useWorkspace();
+  const { data: found } = useQuery(queries.case(caseId));
+  if (!found) return null;
+  return (
+    <p className="flex flex-wrap items-center gap-x-3 text-sm">
+      <bdi className="font-medium">{subjectName(found.website_account_id, found.details.subject)}</bdi>
+      <Score score={found.details.overall_risk_score} />
+      <CaseLabel row={{ ...found, ...found.details }} />
+    </p>
   );
 }
 

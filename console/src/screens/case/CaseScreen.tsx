@@ -124,7 +124,7 @@ function AccountFlags({ websiteAccountId }: { websiteAccountId: string }) {
   const { data: account } = useQuery({ ...queries.account(websiteAccountId), enabled: isAllowed });
   if (!account) return null;
   return (
-    <span className="flex gap-1">
+    <span className="flex gap-1 empty:hidden">
       <FlagMarks flags={account} />
     </span>
   );
@@ -136,12 +136,12 @@ function Header({ found, onBack, onHandOver, children }: HeaderProps) {
   const { case_version, status, created_at, details, current_state: state, state_history: history } = found;
   const first = history[0]?.score ?? state.score;
   return (
-    <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-3">
-      <div className="mx-auto flex max-w-[86rem] flex-wrap items-center gap-x-4 gap-y-2">
+    <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-3 max-md:static">
+      <div className="mx-auto flex max-w-[85.5rem] flex-wrap items-center gap-x-4 gap-y-2">
         <IconButton name="Back" onClick={onBack} className="no-print -ml-1">
           <ArrowLeft size={17} aria-hidden />
         </IconButton>
-        <div className="min-w-0 flex-1">
+        <div className="min-w-48 flex-1">
           <div className="flex flex-wrap items-center gap-x-3">
             <h1 className="truncate text-lg font-semibold">
               {found.details.subject ? (
@@ -156,14 +156,16 @@ function Header({ found, onBack, onHandOver, children }: HeaderProps) {
             {isRandomCheck(details) && <RandomCheckMark />}
             {state.disposition && <span className="text-soft">{outcomeName(state)}</span>}
           </div>
-          <p className="text-xs text-faint">
+          <p className="truncate text-xs text-faint" title={found.case_id}>
             Opened <Age at={created_at} suffix=" ago" /> · version {case_version} · {found.case_id}
           </p>
         </div>
         <div>
-          <div className="flex items-center gap-3">
+          <div className="flex flex-wrap items-center gap-x-3">
             <Score score={details.overall_risk_score} size="large" />
-            {first !== details.overall_risk_score && <span className="text-xs text-faint">{first} when it was opened</span>}
+            {first !== details.overall_risk_score && (
+              <span className="text-xs whitespace-nowrap text-faint">{first} when it was opened</span>
+            )}
           </div>
           <ScoreFacts found={found} />
         </div>
@@ -177,7 +179,7 @@ function Header({ found, onBack, onHandOver, children }: HeaderProps) {
           <SaveFile found={found} />
           {children}
         </div>
-        <div className="flex basis-full flex-wrap gap-x-3 pl-11 empty:hidden">
+        <div className="flex basis-full flex-wrap gap-x-3 pl-11 empty:hidden max-md:pl-0">
           <ClaimLine found={found} />
           <HandoverLine found={found} onHandOver={onHandOver} />
           {status === "OPEN" && <WaitingLine caseId={found.case_id} />}

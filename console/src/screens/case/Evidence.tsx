@@ -1,16 +1,13 @@
-import { compareEvidence, type Case, type FraudOccurrence } from "@casehound/client";
+import type { Case, FraudOccurrence } from "@casehound/client";
 import { useState } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Age } from "../../parts/Time.tsx";
+import { typeWords } from "../../timeline/words.ts";
+import { evidenceOf } from "./parts.ts";
 
 const shownMax = 5;
 const times = new Intl.NumberFormat();
-
-// The strongest first. Its story is the summary of the case.
-export function evidenceOf(found: Case): FraudOccurrence[] {
-  return Object.values(found.fraud_occurrences).toSorted(compareEvidence);
-}
 
 // Shows each piece of evidence with its source and how often it was seen.
 export function Evidence({ found }: { found: Case }) {
@@ -28,7 +25,10 @@ export function Evidence({ found }: { found: Case }) {
           <li key={each.occurrence_id} className="flex flex-wrap justify-between gap-x-4 py-1.5">
             <span className="[overflow-wrap:anywhere]">
               {each.explanation.fraud_reason}
-              {each.explanation.evidence !== undefined && <span className="text-soft">, {each.explanation.evidence}</span>}
+              <span className="text-soft">
+                {each.activity_type !== undefined && `, ${typeWords(each.activity_type).toLowerCase()}`}
+                {each.explanation.evidence !== undefined && `, ${each.explanation.evidence}`}
+              </span>
             </span>
             <Seen occurrence={each} />
           </li>

@@ -1,8 +1,7 @@
 import type { Case } from "@casehound/client";
 import { isRandomCheck } from "../../parts/RandomCheck.tsx";
 import { Such } from "../../parts/Such.tsx";
-import { evidenceOf } from "./Evidence.tsx";
-import { signedWords, totalOf } from "./parts.ts";
+import { evidenceOf, signedWords, totalOf } from "./parts.ts";
 
 // Explains the score of a case: the total that the breakdown also shows, and how many activities with this score were frauds.
 export function ScoreFacts({ found }: { found: Case }) {

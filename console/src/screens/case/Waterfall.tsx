@@ -66,6 +66,11 @@ const groupWords: Record<Part["group"], string> = {
   model: "Model",
 };
 
+// In a narrow place, a bar has a line of its own below the name, because it would be too short beside it.
+const nameCell = "col-start-1 row-start-1 min-w-0 leading-tight [overflow-wrap:anywhere]";
+const trackCell = "relative col-span-2 row-start-2 @lg:col-span-1 @lg:col-start-2 @lg:row-start-1";
+const valueCell = "col-start-2 row-start-1 text-right @lg:col-start-3";
+
 type BarsProps = { parts: Part[]; occurrence: FraudOccurrence; thresholds: Decision["thresholds"] | null };
 
 function Bars({ parts, occurrence, thresholds }: BarsProps) {
@@ -79,7 +84,7 @@ function Bars({ parts, occurrence, thresholds }: BarsProps) {
   const hasGroups = new Set(parts.map(({ group }) => group)).size > 1;
   return (
     <div className="@container">
-      <div className="grid grid-cols-[minmax(0,1.7fr)_minmax(0,1fr)_2.75rem] gap-x-3 text-sm @lg:grid-cols-[15rem_minmax(0,1fr)_3.25rem]">
+      <div className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-3 text-sm @lg:grid-cols-[15rem_minmax(0,1fr)_3.25rem]">
         {thresholds && <ScaleHead marks={marks} at={at} />}
         {parts.map(({ group, name, words }, index) => {
           const [value, end] = [shown[index] ?? 0, ends[index] ?? 0];
@@ -88,22 +93,22 @@ function Bars({ parts, occurrence, thresholds }: BarsProps) {
           return (
             <Fragment key={`${name} ${index}`}>
               {isFirst && <GroupHead name={groupWords[group]} sum={sumOf(own)} />}
-              <div className="col-span-3 grid grid-cols-subgrid items-center border-t border-line py-1.5" title={words}>
-                <span className={`leading-tight [overflow-wrap:anywhere] ${hasGroups ? "pl-2.5" : ""}`}>{name}</span>
+              <div className="col-span-full grid grid-cols-subgrid items-center border-t border-line py-1.5" title={words}>
+                <span className={`${nameCell} ${hasGroups ? "@lg:pl-2.5" : ""}`}>{name}</span>
                 <Track marks={marks} at={at} from={end - value / 100} to={end} look={value >= 0 ? "bg-accent" : "bg-edge"} />
-                <span data-part="" className="text-right font-medium">
+                <span data-part="" className={`${valueCell} font-medium`}>
                   {signedWords(value)}
                 </span>
               </div>
             </Fragment>
           );
         })}
-        <div className="col-span-3 grid grid-cols-subgrid items-center border-t border-edge py-1.5 font-semibold">
-          <span>
+        <div className="col-span-full grid grid-cols-subgrid items-center border-t border-edge py-1.5 font-semibold">
+          <span className={nameCell}>
             Total <span className="font-normal text-faint">score {occurrence.risk_score}</span>
           </span>
           <Track marks={marks} at={at} from={0} to={total / 100} look="bg-ink" />
-          <span data-total="" className="text-right">
+          <span data-total="" className={valueCell}>
             {signedWords(total)}
           </span>
         </div>
@@ -118,8 +123,8 @@ function sumOf(values: readonly number[]): number {
 
 function GroupHead({ name, sum }: { name: string; sum: number }) {
   return (
-    <div className="col-span-3 grid grid-cols-subgrid border-t border-line bg-sunken py-1 text-xs text-soft">
-      <span className="col-span-2 pl-1 font-medium">{name}</span>
+    <div className="col-span-full grid grid-cols-subgrid border-t border-line bg-sunken py-1 text-xs text-soft">
+      <span className="pl-1 font-medium @lg:col-span-2">{name}</span>
       <span className="text-right">{signedWords(sum)}</span>
     </div>
   );
@@ -129,9 +134,9 @@ type Scale = { marks: number[]; at: (value: number) => string };
 
 function ScaleHead({ marks, at }: Scale) {
   return (
-    <div className="col-span-3 grid grid-cols-subgrid pb-1 text-xs text-faint">
-      <span>Score from</span>
-      <span className="relative h-4">
+    <div className="col-span-full grid grid-cols-subgrid pb-1 text-xs text-faint">
+      <span className="col-span-full @lg:col-span-1">Score from</span>
+      <span className={`${trackCell} h-4`}>
         {marks.map((mark, index) => (
           <span key={mark} className="absolute -translate-x-1/2" style={{ left: at(mark) }}>
             {index + 2}
@@ -145,9 +150,9 @@ function ScaleHead({ marks, at }: Scale) {
 function Track({ marks, at, from, to, look }: Scale & { from: number; to: number; look: string }) {
   const left = Math.min(from, to);
   return (
-    <span className="relative h-4" aria-hidden>
+    <span className={`${trackCell} h-3 @lg:h-4`} aria-hidden>
       {marks.map((mark) => (
-        <span key={mark} className="absolute -inset-y-1.5 w-px bg-line" style={{ left: at(mark) }} />
+        <span key={mark} className="absolute inset-y-0 w-px bg-line @lg:-inset-y-1.5" style={{ left: at(mark) }} />
       ))}
       <span
         className={`absolute inset-y-0.5 min-w-0.5 rounded-sm ${look}`}

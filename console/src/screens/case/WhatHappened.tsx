@@ -12,7 +12,7 @@ import { ScoreLine } from "../../timeline/ScoreLine.tsx";
 import { Timeline } from "../../timeline/Timeline.tsx";
 import { groupsOf, inOrder, isHarmless, isOccurrence, type CaseEvidence } from "../../timeline/grouping.ts";
 import { useHistories, type Whose } from "../../timeline/histories.ts";
-import { evidenceOf } from "./Evidence.tsx";
+import { evidenceOf } from "./parts.ts";
 import { Section } from "./Section.tsx";
 
 // The sessions of a case, event by event, below the line of their scores.

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { flagFacts, flagNames } from "../../parts/Badges.tsx";
 import { FlagSwitch } from "../../parts/FlagSwitch.tsx";
 import { wordsOf } from "../../parts/States.tsx";
-import { Age, Moment } from "../../parts/Time.tsx";
+import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import type { Flags } from "../../changes/flags.ts";
 import { AccountLink } from "../account/AccountLink.tsx";
@@ -44,7 +44,7 @@ export function AccountCard({ websiteAccountId }: { websiteAccountId: string }) 
           {first === undefined ? <span className="text-faint">not known</span> : <Age at={first} suffix=" ago" />}
         </Fact>
         <Fact name="In Casehound since">
-          <Moment at={created_at} />
+          <Age at={created_at} suffix=" ago" />
         </Fact>
         <Fact name="Changed">
           <Age at={updated_at} suffix=" ago" />
@@ -72,16 +72,18 @@ function FlagSwitches({ account }: { account: Flags & { website_account_id: stri
   const { flags, may } = useWorkspace();
   const isAllowed = may("update:enduseraccount");
   return (
-    <div className="no-print flex flex-wrap gap-2">
-      {flagNames.map((flag) => (
-        <FlagSwitch
-          key={flag}
-          flag={flag}
-          isOn={account[flag]}
-          isAllowed={isAllowed}
-          onPress={() => void flags.toggle(account, flag)}
-        />
-      ))}
+    <div className="no-print @container">
+      <div className="grid gap-1.5 @lg:flex @lg:flex-wrap">
+        {flagNames.map((flag) => (
+          <FlagSwitch
+            key={flag}
+            flag={flag}
+            isOn={account[flag]}
+            isAllowed={isAllowed}
+            onPress={() => void flags.toggle(account, flag)}
+          />
+        ))}
+      </div>
     </div>
   );
 }

@@ -1,13 +1,15 @@
 import type { Case } from "@casehound/client";
 import { useState } from "react";
-import { FraudLabel, actionWords } from "../../parts/Badges.tsx";
+import { FraudLabel } from "../../parts/Badges.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Id } from "../../parts/Id.tsx";
 import { accountsIn } from "../../parts/subject.ts";
 import { Age } from "../../parts/Time.tsx";
 import { visible } from "../../parts/visible.ts";
-import { Evidence, evidenceOf } from "./Evidence.tsx";
+import { Advice } from "./Advice.tsx";
+import { Evidence } from "./Evidence.tsx";
+import { evidenceOf } from "./parts.ts";
 import { PartOfAttack } from "./Members.tsx";
 import { WasRandomCheck } from "./RandomCheck.tsx";
 import { Section } from "./Section.tsx";
@@ -21,7 +23,8 @@ export function Why({ found }: { found: Case }) {
   const [strongest] = evidenceOf(found);
   const count = Object.keys(found.fraud_occurrences).length;
   const [isWhole, setWhole] = useState(false);
-  const shown = isWhole ? highlights : highlights.slice(0, highlightsMax);
+  const others = highlights.filter((each) => !summary.startsWith(each));
+  const shown = isWhole ? others : others.slice(0, highlightsMax);
   return (
     <Section title="Why" aside={<Advice action={recommended_action} />}>
       <p className="text-base [overflow-wrap:anywhere]">
@@ -34,7 +37,7 @@ export function Why({ found }: { found: Case }) {
         ))}
         <span>{count === 1 ? "1 piece of evidence" : `${count} pieces of evidence`}</span>
       </div>
-      {highlights.length > 1 && (
+      {others.length > 0 && (
         <ul className="mt-3 list-disc space-y-0.5 pl-5 text-soft marker:text-faint">
           {shown.map((each) => (
             <li key={each} className="[overflow-wrap:anywhere]">
@@ -43,12 +46,12 @@ export function Why({ found }: { found: Case }) {
           ))}
         </ul>
       )}
-      {shown.length < highlights.length && (
+      {shown.length < others.length && (
         <>
           <Button className="no-print mt-2" onClick={() => setWhole(true)}>
-            Show {highlights.length - shown.length} more
+            Show {others.length - shown.length} more
           </Button>
-          <p className="mt-1 hidden print:block">{highlights.length - shown.length} more are not printed.</p>
+          <p className="mt-1 hidden print:block">{others.length - shown.length} more are not printed.</p>
         </>
       )}
       <Similar found={found} />
@@ -92,14 +95,5 @@ function ClaimedAccounts({ ids }: { ids: readonly string[] }) {
         ))}
       </p>
     </details>
-  );
-}
-
-export function Advice({ action }: { action: Case["details"]["recommended_action"] }) {
-  return (
-    <span className="text-sm text-soft">
-      Advice: <strong className="font-semibold text-ink">{actionWords[action]}</strong>{" "}
-      <span className="rounded border border-line px-1 text-xs text-faint">not enforced</span>
-    </span>
   );
 }

@@ -1,4 +1,4 @@
-import type { Decision, FraudOccurrence } from "@casehound/client";
+import { compareEvidence, type Case, type Decision, type FraudOccurrence } from "@casehound/client";
 
 type Behaviour = NonNullable<FraudOccurrence["explanation"]["model_behaviour"]>[number];
 type Contributor = Behaviour["top_contributors"][number];
@@ -8,6 +8,11 @@ type Group = (typeof groups)[number];
 export type Part = { group: Group; name: string; words: string; value: number };
 
 const recordName = "closed_as_false";
+
+// The strongest first. Its story is the summary of the case.
+export function evidenceOf(found: Case): FraudOccurrence[] {
+  return Object.values(found.fraud_occurrences).toSorted(compareEvidence);
+}
 
 // The parts of the score. They are read from the evidence, because one activity can be evidence in several cases, and each case
 // counts only the rules about its subject. The decision adds the names that the rules had at that time.

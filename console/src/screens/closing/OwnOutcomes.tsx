@@ -1,5 +1,6 @@
 import { dispositions, type OwnDisposition, type OwnDispositions } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
+import { nameOfActor } from "../../parts/Actor.tsx";
 import { ownDispositionQuery } from "../../closing/own-dispositions.ts";
 import { dispositionWords } from "../../parts/Badges.tsx";
 import { Field, inputLook } from "../../parts/Field.tsx";
@@ -35,7 +36,8 @@ function OutcomeList({ stored }: { stored: OwnDispositions }) {
     <div className="flex flex-wrap items-center gap-3">
       {stored.dispositions_version > 1 && (
         <span className="text-xs text-faint">
-          version {stored.dispositions_version}, changed <Age at={stored.updated_at} suffix=" ago" /> by {stored.updated_by}
+          version {stored.dispositions_version}, changed <Age at={stored.updated_at} suffix=" ago" /> by{" "}
+          {nameOfActor(stored.updated_by)}
         </span>
       )}
       <GuideLink page="investigators#custom-outcomes" about="custom outcomes" />

@@ -1,5 +1,6 @@
 import type { ReasonTemplates } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
+import { nameOfActor } from "../../parts/Actor.tsx";
 import { templateQuery } from "../../closing/templates.ts";
 import { dispositionWords } from "../../parts/Badges.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
@@ -33,7 +34,8 @@ function TemplateList({ stored }: { stored: ReasonTemplates }) {
   const aside = (
     <div className="flex flex-wrap items-center gap-3">
       <span className="text-xs text-faint">
-        version {stored.templates_version}, changed <Age at={stored.updated_at} suffix=" ago" /> by {stored.updated_by}
+        version {stored.templates_version}, changed <Age at={stored.updated_at} suffix=" ago" /> by{" "}
+        {nameOfActor(stored.updated_by)}
       </span>
       <GuideLink page="investigators#reason-templates" about="reason templates" />
     </div>

@@ -28,10 +28,10 @@ export function OverlapTable({ title, unit, of, rows, own }: Props) {
           <th scope="col" className="pr-4 pb-1 font-medium">
             Rule
           </th>
-          <th scope="col" className="w-24 pr-4 pb-1 text-right font-medium">
+          <th scope="col" className="w-24 pr-4 pb-1 text-right font-medium max-sm:w-16">
             {unit}
           </th>
-          <th scope="col" className="w-24 pb-1 text-right font-medium">
+          <th scope="col" className="w-24 pb-1 text-right font-medium max-sm:w-14">
             Share
           </th>
         </tr>

@@ -1,6 +1,7 @@
 import type { Rule, RuleVersion } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { Actor } from "../../parts/Actor.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Moment } from "../../parts/Time.tsx";
@@ -36,7 +37,7 @@ export function History({ rule }: { rule: Rule }) {
           <li key={version.rule_version} className={index > 0 ? "border-t border-line pt-3" : ""}>
             <p className="mb-1 flex flex-wrap gap-x-3">
               <strong className="font-semibold">Version {version.rule_version}</strong>
-              <span className="[overflow-wrap:anywhere]">{version.updated_by}</span>
+              <Actor actor={version.updated_by} />
               <span className="text-soft">
                 <Moment at={version.updated_at} />
               </span>

@@ -91,10 +91,10 @@ function Examples({ report: { examples } }: { report: RuleReport }) {
         <tbody>
           {examples.map((each) => (
             <tr key={`${each.subject} ${each.is_shadow}`} className="border-t border-line align-top">
-              <td className="max-w-56 py-1.5 pr-4 [overflow-wrap:anywhere]">
+              <td className="max-w-56 min-w-28 py-1.5 pr-4 [overflow-wrap:anywhere]">
                 <Hit account={each.website_account_id} otherwise={each.subject} />
               </td>
-              <td className="py-1.5 pr-4 [overflow-wrap:anywhere]">
+              <td className="min-w-48 py-1.5 pr-4 [overflow-wrap:anywhere]">
                 {each.sentence} {each.is_shadow && <span className="text-xs text-faint">(in shadow)</span>}
               </td>
               <td className="py-1.5 pr-4 text-right">{figure.format(each.hits)}</td>

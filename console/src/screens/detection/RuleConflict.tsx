@@ -1,5 +1,6 @@
 import type { Rule } from "@casehound/client";
 import { GitCompareArrows } from "lucide-react";
+import { nameOfActor } from "../../parts/Actor.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { ageWords } from "../../parts/Time.tsx";
 import { Change, memberNames } from "./History.tsx";
@@ -16,8 +17,8 @@ export function RuleConflict({ draft, now, onGoOn, onTheirs }: Props) {
       <p className="flex gap-2 text-warn">
         <GitCompareArrows size={16} className="mt-0.5 shrink-0" aria-hidden />
         <span className="[overflow-wrap:anywhere]">
-          <strong className="font-semibold">Changed {ageWords(now.updated_at)} ago</strong> by {now.updated_by}: version{" "}
-          {draft.base.rule_version} to {now.rule_version}. Your draft is kept, but it was not saved.
+          <strong className="font-semibold">Changed {ageWords(now.updated_at)} ago</strong> by {nameOfActor(now.updated_by)}:
+          version {draft.base.rule_version} to {now.rule_version}. Your draft is kept, but it was not saved.
         </span>
       </p>
       <dl className="mt-3 grid grid-cols-[6rem_minmax(0,1fr)] gap-x-3 gap-y-1 rounded-md bg-surface p-3">

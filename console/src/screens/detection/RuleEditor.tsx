@@ -141,7 +141,7 @@ function EditorHeader({ rule, children }: { rule: Rule | null; children: ReactNo
     );
   return (
     <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-3">
-      <div className="mx-auto flex max-w-[86rem] items-center gap-4">
+      <div className="mx-auto flex max-w-[85.5rem] items-center gap-4">
         <BackToRules />
         <h1 className="flex-1 text-lg font-semibold">New rule</h1>
         <div className="flex items-center gap-2">{children}</div>

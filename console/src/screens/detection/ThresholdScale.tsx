@@ -15,7 +15,7 @@ export function ThresholdScale({ steps: wanted }: { steps: Steps }) {
   const at = (value: number) => `${(Math.max(0, Math.min(value, end)) / end) * 100}%`;
   const alone = on.filter((rule) => rule.weight >= wanted.score_3).length;
   return (
-    <div>
+    <div className="@container">
       <div className="relative h-12 overflow-hidden rounded-md border border-line" aria-hidden>
         {starts.map((from, index) => {
           const to = starts[index + 1] ?? end;
@@ -25,8 +25,8 @@ export function ThresholdScale({ steps: wanted }: { steps: Steps }) {
               className={`absolute inset-y-0 grid place-items-center overflow-hidden ${looks[index] ?? ""}`}
               style={{ left: at(from), width: `calc(${at(Math.max(from, to))} - ${at(from)})` }}
             >
-              <span className="rounded bg-surface px-2">
-                <Score score={index + 1} />
+              <span className="rounded bg-surface px-1 @md:px-2">
+                <Score score={index + 1} isShort />
               </span>
             </div>
           );

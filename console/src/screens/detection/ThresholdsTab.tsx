@@ -1,6 +1,7 @@
 import { ProblemError, type Thresholds } from "@casehound/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { nameOfActor } from "../../parts/Actor.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { ChangedMeanwhile } from "../../parts/ChangedMeanwhile.tsx";
 import { Alert } from "../../parts/Field.tsx";
@@ -23,7 +24,7 @@ export function ThresholdsTab() {
   return (
     <>
       <Stale read={read} />
-      <div className="mx-auto grid max-w-[72rem] gap-4 p-5">
+      <div className="mx-auto grid max-w-[88rem] gap-4 p-5">
         <ThresholdsForm stored={read.data} />
         <Budget stored={read.data} />
       </div>
@@ -108,7 +109,8 @@ function ThresholdsForm({ stored }: { stored: Thresholds }) {
   const aside = (
     <div className="flex flex-wrap items-center gap-3">
       <span className="text-xs text-faint">
-        version {stored.thresholds_version}, changed <Age at={stored.updated_at} suffix=" ago" /> by {stored.updated_by}
+        version {stored.thresholds_version}, changed <Age at={stored.updated_at} suffix=" ago" /> by{" "}
+        {nameOfActor(stored.updated_by)}
       </span>
       <GuideLink page="rules-and-backtests#thresholds" about="thresholds" />
     </div>

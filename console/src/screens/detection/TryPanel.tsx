@@ -2,6 +2,7 @@ import { ProblemError, type Backtest, type BacktestListItem } from "@casehound/c
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FlaskConical } from "lucide-react";
 import { useEffect, useState } from "react";
+import { nameOfActor } from "../../parts/Actor.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { Alert } from "../../parts/Field.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
@@ -174,7 +175,7 @@ function Earlier({ draft, ruleId, shown, onBacktest }: EarlierProps) {
         {tries.map((each) => (
           <li key={each.backtest_id}>
             <button type="button" className="text-left text-accent hover:underline" onClick={() => onBacktest(each.backtest_id)}>
-              <Age at={each.created_at} suffix=" ago" /> by {each.created_by}, {statusWords[each.status]}
+              <Age at={each.created_at} suffix=" ago" /> by {nameOfActor(each.created_by)}, {statusWords[each.status]}
             </button>{" "}
             {each.expression !== draft.expression && <span className="text-xs text-faint">different expression</span>}
           </li>

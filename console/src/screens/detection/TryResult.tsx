@@ -1,4 +1,5 @@
 import type { Backtest, BacktestResult } from "@casehound/client";
+import { nameOfActor } from "../../parts/Actor.tsx";
 import { ColumnNames } from "../../parts/ColumnNames.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Age } from "../../parts/Time.tsx";
@@ -16,7 +17,7 @@ export function TryResult({ backtest, result, ruleId }: Props) {
     <div className="grid gap-5">
       <p role="status" className="text-soft">
         Run on {figure.format(decisions)} decisions of the last {backtest.days} days,{" "}
-        <Age at={backtest.created_at} suffix=" ago" /> by {backtest.created_by}.
+        <Age at={backtest.created_at} suffix=" ago" /> by {nameOfActor(backtest.created_by)}.
       </p>
       <dl className="grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-x-6 gap-y-3">
         <Figure name="Hits" value={figure.format(hits)} note={`${perDay} a day`} />
@@ -66,14 +67,14 @@ function Examples({ examples }: { examples: BacktestResult["examples"] }) {
         <tbody>
           {examples.map((each) => (
             <tr key={each.activity_id} className="border-t border-line align-top">
-              <td className="max-w-48 py-1.5 pr-4 [overflow-wrap:anywhere]">
+              <td className="max-w-48 min-w-28 py-1.5 pr-4 [overflow-wrap:anywhere]">
                 <Hit account={each.website_account_id} otherwise="No account" />
               </td>
-              <td className="py-1.5 pr-4 [overflow-wrap:anywhere]">{each.type}</td>
+              <td className="py-1.5 pr-4 break-words">{each.type}</td>
               <td className="py-1.5 pr-4">
                 <Score score={each.score} />
               </td>
-              <td className="py-1.5 pr-4 text-soft [overflow-wrap:anywhere]">
+              <td className="min-w-48 py-1.5 pr-4 text-soft [overflow-wrap:anywhere]">
                 {each.values.map(({ plain_name: name, value }) => `${name}: ${String(value)}`).join(" · ")}
               </td>
               <td className="py-1.5 whitespace-nowrap text-soft">

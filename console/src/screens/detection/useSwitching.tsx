@@ -2,6 +2,7 @@ import type { Rule, RuleVersion } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
+import { nameOfActor } from "../../parts/Actor.tsx";
 import { wordsOf } from "../../parts/States.tsx";
 import { toast } from "../../parts/Toasts.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
@@ -40,7 +41,7 @@ export function useSwitching(): { element: ReactNode; isBusy: boolean; switchTo:
     const { found } = result;
     if (result.kind === "changed") {
       const versions = `version ${before.rule_version} to ${found.rule_version}`;
-      const words = `${found.updated_by} has changed ${found.name} since you looked (${versions}). The rule was not switched.`;
+      const words = `${nameOfActor(found.updated_by)} has changed ${found.name} since you looked (${versions}). The rule was not switched.`;
       return void toast({ kind: "problem", words });
     }
     const action = { name: "Undo", run: () => void send(found, before.state) };

@@ -86,8 +86,8 @@ function ClientRow({ of, onRotate, onRevoke }: { of: ApiClient; onRotate: Act; o
   const { client_id: id, scopes, is_primary, created_at, previous_secret_expires_at: until, revoked_at } = of;
   const isOverlap = until !== undefined && Date.parse(until) > Date.now();
   return (
-    <li className="flex items-start gap-3 py-2.5 first:pt-0">
-      <div className="min-w-0 flex-1">
+    <li className="flex flex-wrap items-start gap-x-3 gap-y-1 py-2.5 first:pt-0">
+      <div className="min-w-56 flex-1">
         <p className="flex flex-wrap items-center gap-x-2">
           <span className="font-mono text-sm break-all">{id}</span>
           {is_primary && <span className="rounded bg-sunken px-1.5 text-xs text-soft">created with the tenant</span>}
@@ -113,7 +113,7 @@ function ClientRow({ of, onRotate, onRevoke }: { of: ApiClient; onRotate: Act; o
         </details>
       </div>
       {revoked_at === undefined && onRotate && onRevoke && (
-        <div className="flex gap-1">
+        <div className="flex gap-1 max-sm:-ml-3">
           <Button look="quiet" onClick={() => onRotate(of)} aria-label={`Rotate the secret of ${id}`}>
             Rotate…
           </Button>

@@ -18,7 +18,7 @@ export function DevelopersScreen() {
   return (
     <div className="h-full overflow-y-auto">
       <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-3">
-        <div className="mx-auto flex max-w-[86rem] flex-wrap items-center gap-2">
+        <div className="mx-auto flex max-w-[85.5rem] flex-wrap items-center gap-2">
           <h1 className="mr-auto text-lg font-semibold">Developers</h1>
           <a href="/docs/api" target="_blank" rel="noreferrer" className={linkLook}>
             <BookOpen size={15} aria-hidden /> API reference

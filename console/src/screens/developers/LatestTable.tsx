@@ -17,7 +17,7 @@ export function LatestTable({ activities }: { activities: ScoredActivity[] }) {
     );
   return (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="The last events">
-      <table className="w-full table-fixed text-left text-sm">
+      <table className="w-full min-w-[36rem] table-fixed text-left text-sm">
         <caption className="pb-1 text-left text-xs text-faint">
           {activities.length > shown ? `The last ${shown} events` : "The last events"} that came in, newest first
         </caption>

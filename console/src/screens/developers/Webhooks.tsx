@@ -1,6 +1,6 @@
 import type { Webhook } from "@casehound/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Plus } from "lucide-react";
+import { ChevronRight, Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { CopyLine } from "../../parts/Copy.tsx";
@@ -135,8 +135,8 @@ function WebhookRow({ of, onAsk }: { of: Webhook; onAsk: (kind: Asked) => void }
     });
   return (
     <li className="grid gap-2 py-2.5 first:pt-0">
-      <div className="flex flex-wrap items-start gap-3">
-        <div className="min-w-48 flex-1">
+      <div className="grid gap-1">
+        <div>
           <p className="flex flex-wrap items-center gap-x-2">
             <span className="font-mono text-sm break-all">{url}</span>
             {!isOn && <span className="rounded bg-warn-soft px-1.5 text-xs font-medium text-warn">Off</span>}
@@ -158,6 +158,7 @@ function WebhookRow({ of, onAsk }: { of: Webhook; onAsk: (kind: Asked) => void }
         <CopyLine label="Webhook id" text={webhook_id} />
       </div>
       <Button look="quiet" className="-ml-3 justify-self-start" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <ChevronRight size={14} aria-hidden className={`transition-transform ${isOpen ? "rotate-90" : ""}`} />
         {`Deliveries: ${waiting} waiting, `}
         <span className={dead > 0 ? "text-bad" : ""}>{dead} abandoned</span>
       </Button>
@@ -172,7 +173,7 @@ type ButtonProps = { of: Webhook; onTest: () => void; onToggle: () => void; onAs
 
 function WebhookButtons({ of: { url, is_enabled: isOn }, onTest, onToggle, onAsk }: ButtonProps) {
   return (
-    <div className="flex flex-wrap gap-1">
+    <div className="-ml-3 flex flex-wrap gap-1">
       <Button look="quiet" onClick={onTest} aria-label={`Send a test message to ${url}`}>
         Test
       </Button>

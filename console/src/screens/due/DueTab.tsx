@@ -50,7 +50,7 @@ function DueForm({ stored, zone }: { stored: DueTimes; zone: string | undefined 
   const fault = isStale ? "Somebody else changed the due times. Your changes have not been saved." : problem;
   const change = (some: Partial<DueTimes>) => setDraft({ ...times, ...some });
   return (
-    <div className="mx-auto grid max-w-[60rem] gap-4 p-5">
+    <div className="mx-auto grid max-w-[88rem] gap-4 p-5">
       <Section title="Due times" aside={<GuideLink page="investigators#due-times" about="due times" />}>
         <p className="mb-4 max-w-[46rem] text-soft">
           The first row that matches the score and label of a case says when the case is due. Cases that match no row have no due

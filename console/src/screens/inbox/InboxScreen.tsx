@@ -28,7 +28,7 @@ export function InboxScreen() {
   return (
     <div className="h-full overflow-y-auto">
       <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-3">
-        <div className="mx-auto flex max-w-[60rem] flex-wrap items-center gap-3">
+        <div className="mx-auto flex max-w-[59.5rem] flex-wrap items-center gap-3">
           <h1 className="mr-auto text-lg font-semibold">Inbox</h1>
           <Button disabled={unread.length === 0} onClick={() => markRead(unread)}>
             <CheckCheck size={15} aria-hidden /> Mark all as read

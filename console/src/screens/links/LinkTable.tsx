@@ -44,12 +44,12 @@ export function LinkTableGrid({ rows, focusedId, grid, onFocus, onEnter }: Props
       aria-rowcount={rows.length + 1}
       aria-activedescendant={isRow ? `link-${focusedId}` : undefined}
       tabIndex={0}
-      className="@container min-h-0 min-w-0 flex-1 overflow-y-auto outline-offset-[-2px]"
+      className="@container min-h-0 min-w-0 flex-1 overflow-y-auto bg-surface outline-offset-[-2px]"
     >
       <div
         role="row"
         aria-rowindex={1}
-        className={`${columns} sticky top-0 z-10 h-8 border-b border-line bg-canvas text-xs text-faint`}
+        className={`${columns} sticky top-0 z-10 h-8 border-b border-line bg-surface text-xs text-faint`}
       >
         <span role="columnheader">Device or address</span>
         <span role="columnheader" className="text-right">
@@ -106,7 +106,9 @@ function Row({ row, index, isFocused, onFocus, onEnter }: RowProps) {
           <span className="truncate font-mono text-xs">
             <Id id={row.value} />
           </span>
-          <Trace link={row} />
+          <span className="truncate leading-4">
+            <Trace link={row} />
+          </span>
         </span>
       </span>
       <span role="gridcell" className="text-right font-medium">

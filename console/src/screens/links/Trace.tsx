@@ -18,7 +18,7 @@ export function Trace({
   if (parts.length === 0) return null;
   const words = parts.join(" · ");
   return (
-    <span className="truncate text-xs text-soft" title={agent}>
+    <span className="text-xs text-soft [overflow-wrap:anywhere]" title={agent}>
       <Id id={words} />
     </span>
   );

@@ -70,10 +70,10 @@ function Choosing({ found, values, lists, onClose }: Props & { values: CaseListV
         onClose();
       }}
     >
-      <fieldset className="grid gap-1">
+      <fieldset className="grid min-w-0 grid-cols-1 gap-1">
         <legend className="mb-1 text-sm font-medium">What</legend>
         {values.slice(0, 12).map((each, at) => (
-          <label key={`${each.type} ${each.value}`} className="flex items-baseline gap-2 text-sm">
+          <label key={`${each.type} ${each.value}`} className="flex flex-wrap items-baseline gap-x-2 text-sm">
             <input
               type="radio"
               name="which"
@@ -81,8 +81,8 @@ function Choosing({ found, values, lists, onClose }: Props & { values: CaseListV
               onChange={() => setIndex(at)}
               {...(at === 0 && { "data-first-focus": "" })}
             />
-            <span className="w-28 shrink-0 text-soft">{nounOf(each.type)}</span>
-            <span className="min-w-0 flex-1 truncate font-mono text-[13px]" title={each.value}>
+            <span className="w-28 shrink-0 text-soft max-sm:flex-1">{nounOf(each.type)}</span>
+            <span className="min-w-0 flex-1 truncate font-mono text-[13px] max-sm:basis-full max-sm:pl-5" title={each.value}>
               {each.value}
             </span>
             {each.source === "page" && (

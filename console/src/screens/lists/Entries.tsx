@@ -56,7 +56,7 @@ function EntryTable({ list, entries }: { list: List; entries: ListEntry[] }) {
           <th className="py-2 pr-3 font-medium">Value</th>
           <th className="w-28 py-2 max-sm:w-24 pr-3 font-medium">Expires</th>
           <th className="py-2 pr-3 font-medium max-sm:hidden">Reason</th>
-          <th className="w-44 py-2 pr-3 font-medium max-sm:hidden">Added</th>
+          <th className="w-56 py-2 pr-3 font-medium max-sm:hidden">Added</th>
           <th className="w-10 py-2">
             <span className="sr-only">Remove</span>
           </th>

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
-import { Alert } from "../../parts/Field.tsx";
+import { Alert, fileLook } from "../../parts/Field.tsx";
 import { useTask } from "../../parts/task.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { partsOf } from "./csv-parts.ts";
@@ -59,7 +59,14 @@ export function ImportDialog({ list, onClose }: { list: List; onClose: () => voi
           A CSV file whose first line names the column <code>value</code> and, if you like, <code>expires_at</code> and{" "}
           <code>reason</code>. A file with one value per line works too.
         </p>
-        <input ref={input} type="file" accept=".csv,.txt,text/csv,text/plain" aria-label="CSV file" data-first-focus="" />
+        <input
+          ref={input}
+          type="file"
+          accept=".csv,.txt,text/csv,text/plain"
+          aria-label="CSV file"
+          data-first-focus=""
+          className={fileLook}
+        />
         {total && <Progress total={total} />}
         {task.problem !== null && <Alert>{task.problem}</Alert>}
       </div>

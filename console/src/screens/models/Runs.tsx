@@ -57,10 +57,10 @@ export function Runs({ list }: { list: ModelList }) {
                   <td className="whitespace-nowrap text-soft">
                     <Age at={each.created_at} suffix=" ago" />
                   </td>
-                  <td>
+                  <td className="min-w-32">
                     <Actor actor={each.created_by} />
                   </td>
-                  <td className="w-1/2">
+                  <td className="w-1/2 min-w-48">
                     <Result of={each} />
                   </td>
                 </tr>

@@ -1,6 +1,7 @@
 import type { Model } from "@casehound/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
+import { nameOfActor } from "../../parts/Actor.tsx";
 import { SureDialog } from "../../parts/SureDialog.tsx";
 import { Moment } from "../../parts/Time.tsx";
 import { toast } from "../../parts/Toasts.tsx";
@@ -75,7 +76,7 @@ function Promoting({ model, champion }: { model: Model; champion: Model | undefi
       )}
       {retired_at !== undefined && (
         <p>
-          It was retired on <Moment at={retired_at} /> by {retired_by === "system" ? "detection" : retired_by}.
+          It was retired on <Moment at={retired_at} /> by {nameOfActor(retired_by ?? "system")}.
         </p>
       )}
       {obstacles.length > 0 && (

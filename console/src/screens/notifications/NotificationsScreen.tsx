@@ -18,7 +18,7 @@ export function NotificationsScreen() {
   return (
     <div className="h-full overflow-y-auto">
       <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-3">
-        <div className="mx-auto flex max-w-[48rem] flex-wrap items-center gap-3">
+        <div className="mx-auto flex max-w-[47.5rem] flex-wrap items-center gap-3">
           <h1 className="mr-auto text-lg font-semibold">Notifications</h1>
           <GuideLink page="notifications" about="notifications" />
         </div>

@@ -31,22 +31,24 @@ export function OverviewScreen() {
   const days = search.days ?? rangeDefault;
   return (
     <div className="on-paper h-full overflow-y-auto" tabIndex={-1}>
-      <header className="sticky top-0 z-10 flex min-h-12 flex-wrap items-center gap-x-4 gap-y-1 border-b border-line bg-surface px-5">
-        <h1 className="text-lg font-semibold">Overview</h1>
-        <nav aria-label="Range" className="no-print ml-auto flex rounded-md border border-line bg-sunken p-0.5">
-          {ranges.map((range) => (
-            <Link
-              key={range}
-              to="/overview"
-              search={({ days: _days, ...rest }) => ({ ...rest, ...(range !== rangeDefault && { days: range }) })}
-              aria-current={days === range ? "true" : undefined}
-              activeOptions={{ exact: true }}
-              className={`grid h-7 place-items-center rounded px-3 text-xs whitespace-nowrap max-sm:px-2 font-medium ${days === range ? "bg-raised text-ink shadow-sm" : "text-soft hover:text-ink"}`}
-            >
-              {range} days
-            </Link>
-          ))}
-        </nav>
+      <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-1.5 max-sm:px-3">
+        <div className="mx-auto flex min-h-9 flex-wrap items-center gap-x-4 gap-y-1 max-w-[85.5rem]">
+          <h1 className="text-lg font-semibold">Overview</h1>
+          <nav aria-label="Range" className="no-print ml-auto flex rounded-md border border-line bg-sunken p-0.5">
+            {ranges.map((range) => (
+              <Link
+                key={range}
+                to="/overview"
+                search={({ days: _days, ...rest }) => ({ ...rest, ...(range !== rangeDefault && { days: range }) })}
+                aria-current={days === range ? "true" : undefined}
+                activeOptions={{ exact: true }}
+                className={`grid h-7 place-items-center rounded px-3 text-xs whitespace-nowrap max-sm:px-2 font-medium ${days === range ? "bg-raised text-ink shadow-sm" : "text-soft hover:text-ink"}`}
+              >
+                {range} days
+              </Link>
+            ))}
+          </nav>
+        </div>
       </header>
       {may("read:metrics") ? <Figures days={days} /> : <NotAvailable what="The overview" />}
     </div>

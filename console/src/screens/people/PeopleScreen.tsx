@@ -41,7 +41,7 @@ export function PeopleScreen() {
   return (
     <div className="h-full overflow-y-auto">
       <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-3">
-        <div className="mx-auto flex max-w-[86rem] flex-wrap items-center gap-3">
+        <div className="mx-auto flex max-w-[85.5rem] flex-wrap items-center gap-3">
           <h1 className="mr-auto text-lg font-semibold">People</h1>
           {isAllowed && <Find />}
           {mayManage && <Button onClick={() => setOpen({ kind: "issuers" })}>Single sign-on</Button>}

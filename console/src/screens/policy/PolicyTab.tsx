@@ -2,6 +2,7 @@ import type { Policy } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
+import { nameOfActor } from "../../parts/Actor.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { ChangedMeanwhile } from "../../parts/ChangedMeanwhile.tsx";
 import { Alert } from "../../parts/Field.tsx";
@@ -46,13 +47,13 @@ function PolicyForm({ stored }: { stored: Policy }) {
   const aside = (
     <div className="flex flex-wrap items-center gap-3">
       <span className="text-xs text-faint">
-        version {stored.policy_version}, changed <Age at={stored.updated_at} suffix=" ago" /> by {stored.updated_by}
+        version {stored.policy_version}, changed <Age at={stored.updated_at} suffix=" ago" /> by {nameOfActor(stored.updated_by)}
       </span>
       <GuideLink page="policies" about="the policy" />
     </div>
   );
   return (
-    <div className="mx-auto grid max-w-[72rem] grid-cols-1 gap-4 p-5">
+    <div className="mx-auto grid max-w-[88rem] grid-cols-1 gap-4 p-5">
       <Section title="What to do" aside={aside}>
         <p className="mb-4 max-w-[52rem] text-soft">
           When your server asks about a log-in, a sign-up, a change or a payment, the first row that matches decides. If no row

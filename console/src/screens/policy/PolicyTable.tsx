@@ -70,7 +70,7 @@ function Row({ row, place, count, children }: RowProps) {
       <td className="py-2 pr-3">{momentsOf(row)}</td>
       <td className="py-2 pr-3">{scoresOf(row)}</td>
       <td className="py-2 pr-3">{row.labels?.join(", ") ?? "Any"}</td>
-      <td className="max-w-40 py-2 pr-3 [overflow-wrap:anywhere]">{row.lists?.join(", ") ?? "Any"}</td>
+      <td className="max-w-40 min-w-16 py-2 pr-3 [overflow-wrap:anywhere]">{row.lists?.join(", ") ?? "Any"}</td>
       <td className="py-2 pr-3">
         <span className="inline-flex items-center gap-1.5">
           <Answer action={row.action} />

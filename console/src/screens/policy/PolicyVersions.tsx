@@ -1,5 +1,6 @@
 import type { PolicyDefinition } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
+import { Actor } from "../../parts/Actor.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { Loading, Trouble } from "../../parts/States.tsx";
 import { Moment } from "../../parts/Time.tsx";
@@ -28,7 +29,9 @@ export function PolicyVersions({ current, onUse }: Props) {
             <strong className="font-semibold">Version {version}</strong>
             <span>{mode === "on" ? "On" : "Shadow"}</span>
             <span className="text-soft">{rows.length === 1 ? "1 row" : `${rows.length} rows`}</span>
-            <span className="[overflow-wrap:anywhere]">{updated_by}</span>
+            <span className="[overflow-wrap:anywhere]">
+              <Actor actor={updated_by} />
+            </span>
             <span className="text-soft">
               <Moment at={updated_at} />
             </span>

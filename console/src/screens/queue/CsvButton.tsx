@@ -24,13 +24,13 @@ export function CsvButton({ filter }: { filter: QueueFilter }) {
   return (
     <Button
       look="quiet"
-      className="h-7 px-2 text-xs"
+      className="!h-7 !px-2 text-xs"
       disabled={isBusy}
       title="Download all cases of this list as CSV"
       onClick={() => void download()}
     >
       <Icon size={14} aria-hidden className={isBusy ? "motion-safe:animate-spin" : ""} />
-      <span className="max-sm:sr-only">{isBusy ? "Downloading…" : "CSV"}</span>
+      <span className="max-md:sr-only">{isBusy ? "Downloading…" : "CSV"}</span>
     </Button>
   );
 }

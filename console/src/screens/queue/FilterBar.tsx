@@ -62,7 +62,7 @@ function SortMenu({ filter, put }: { filter: QueueFilter; put: Put }) {
     <Menu
       name="Order"
       trigger={
-        <Button look="quiet" className="h-7 px-2 text-xs">
+        <Button look="quiet" className="!h-7 !px-2 text-xs">
           <ArrowDownWideNarrow size={14} aria-hidden />
           {sortWords[filter.sort ?? "risk"]}
         </Button>
@@ -94,7 +94,7 @@ function FilterMenu({ filter, put }: { filter: QueueFilter; put: Put }) {
     <Menu
       name="Filter"
       trigger={
-        <Button className="h-7 rounded-full px-2.5 text-xs">
+        <Button className="!h-7 !rounded-full !px-2.5 text-xs">
           <ListFilter size={14} aria-hidden />
           Filter
         </Button>

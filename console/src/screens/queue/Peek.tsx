@@ -16,13 +16,13 @@ import { visible } from "../../parts/visible.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { accountsIn, memberWords, subjectName } from "../../parts/subject.ts";
 import { AccountLink } from "../account/AccountLink.tsx";
-import { evidenceOf } from "../case/Evidence.tsx";
+import { evidenceOf } from "../case/parts.ts";
 import { memberCounts } from "../case/Members.tsx";
 import { RandomCheckWords } from "../case/RandomCheck.tsx";
 import { ScoreFacts } from "../case/ScoreFacts.tsx";
 import { Waterfall } from "../case/Waterfall.tsx";
 import { AccountCard } from "../case/Who.tsx";
-import { Advice } from "../case/Why.tsx";
+import { Advice } from "../case/Advice.tsx";
 
 type Props = {
   caseId: string;
@@ -41,7 +41,7 @@ export function Peek({ caseId, selected, onOpen, onClose, onReopen, onHandOver }
   return (
     <aside
       aria-label="The case in focus"
-      className="flex w-[22rem] shrink-0 flex-col border-l border-line bg-surface max-[85rem]:w-[18.5rem] max-lg:h-2/5 max-lg:w-full max-lg:border-t max-lg:border-l-0"
+      className="flex w-[22rem] shrink-0 flex-col border-l border-line bg-surface min-[110rem]:w-[28rem] max-[85rem]:w-[18.5rem] max-lg:h-2/5 max-lg:w-full short:h-auto max-lg:border-t max-lg:border-l-0"
     >
       <div role="status">
         {selected > 0 && (
@@ -89,7 +89,7 @@ function PeekBody({ found, onHandOver }: { found: Case; onHandOver: () => void }
       tabIndex={0}
       role="region"
       aria-label="Details"
-      className="grid min-h-0 flex-1 grid-cols-1 content-start gap-5 overflow-y-auto p-4 outline-offset-[-2px]"
+      className="grid min-h-0 flex-1 grid-cols-1 content-start gap-5 short:hidden overflow-y-auto p-4 outline-offset-[-2px]"
     >
       <div>
         <div className="flex items-center gap-2 text-base">
@@ -106,8 +106,10 @@ function PeekBody({ found, onHandOver }: { found: Case; onHandOver: () => void }
         <p className="text-xs text-faint">
           Opened <Age at={found.created_at} suffix=" ago" /> · version {found.case_version}
         </p>
-        <ClaimLine key={found.case_id} found={found} />
-        <HandoverLine found={found} onHandOver={onHandOver} />
+        <div className="flex flex-wrap gap-x-2">
+          <ClaimLine key={found.case_id} found={found} isShort />
+          <HandoverLine found={found} onHandOver={onHandOver} />
+        </div>
         {found.status === "CLOSED" && <ClosedNote state={state} />}
       </div>
       <div className="grid gap-2">

@@ -33,7 +33,7 @@ export function QuietTab() {
   const snoozes = list.data?.pages.flatMap((each) => each.snoozes) ?? [];
   const aside = <GuideLink page="snooze" about="quiet rules" />;
   return (
-    <div className="mx-auto max-w-[80rem] p-5">
+    <div className="mx-auto max-w-[88rem] p-5">
       <Section title="Quiet after a false positive" aside={aside} isFlush={snoozes.length > 0}>
         {list.isPending && <Loading lines={4} name="Loading the quiet rules" />}
         {list.isLoadingError && <Trouble error={list.error} onRetry={() => void list.refetch()} />}

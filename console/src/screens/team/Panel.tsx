@@ -85,4 +85,4 @@ export function FigureTable({ name, columns, children }: { name: string; columns
 }
 
 export const cellLook = "py-1.5 pr-4 text-right last:pr-0";
-export const nameLook = "max-w-72 min-w-48 py-1.5 pr-4 text-left font-normal [overflow-wrap:anywhere]";
+export const nameLook = "max-w-72 min-w-36 py-1.5 pr-4 text-left font-normal [overflow-wrap:anywhere]";

@@ -6,6 +6,7 @@ import { Actor } from "../../parts/Actor.tsx";
 import { NotAvailable } from "../../parts/NotAvailable.tsx";
 import { visible } from "../../parts/visible.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
+import { useRuleNames } from "../../timeline/histories.ts";
 import { count, percent } from "../overview/chart.ts";
 import { durationWords } from "../overview/figures.ts";
 import { FigureTable, Panel, cellLook, nameLook } from "./Panel.tsx";
@@ -19,22 +20,24 @@ export function TeamScreen() {
   const period = useMemo(() => periodOf(days), [days]);
   return (
     <div className="on-paper h-full overflow-y-auto" tabIndex={-1}>
-      <header className="sticky top-0 z-10 flex h-12 items-center gap-4 border-b border-line bg-surface px-5">
-        <h1 className="text-lg font-semibold">Team</h1>
-        <nav aria-label="Range" className="no-print ml-auto flex rounded-md border border-line bg-sunken p-0.5">
-          {ranges.map((range) => (
-            <Link
-              key={range}
-              to="/team"
-              search={range === rangeDefault ? {} : { days: range }}
-              aria-current={days === range ? "true" : undefined}
-              activeOptions={{ exact: true }}
-              className={`grid h-7 place-items-center rounded px-3 text-xs font-medium ${days === range ? "bg-raised text-ink shadow-sm" : "text-soft hover:text-ink"}`}
-            >
-              {range} days
-            </Link>
-          ))}
-        </nav>
+      <header className="sticky top-0 z-10 border-b border-line bg-surface px-5 py-1.5 max-sm:px-3">
+        <div className="mx-auto flex min-h-9 flex-wrap items-center gap-x-4 gap-y-1 max-w-[85.5rem]">
+          <h1 className="text-lg font-semibold">Team</h1>
+          <nav aria-label="Range" className="no-print ml-auto flex rounded-md border border-line bg-sunken p-0.5">
+            {ranges.map((range) => (
+              <Link
+                key={range}
+                to="/team"
+                search={range === rangeDefault ? {} : { days: range }}
+                aria-current={days === range ? "true" : undefined}
+                activeOptions={{ exact: true }}
+                className={`grid h-7 place-items-center rounded px-3 text-xs font-medium ${days === range ? "bg-raised text-ink shadow-sm" : "text-soft hover:text-ink"}`}
+              >
+                {range} days
+              </Link>
+            ))}
+          </nav>
+        </div>
       </header>
       {may("read:figures") ? <Panels queries={queries} period={period} /> : <NotAvailable what="The team's figures" />}
     </div>
@@ -171,6 +174,7 @@ function Spark({ days, period }: { days: PersonDay[]; period: Period }) {
       height={barHeight}
       className="block"
     >
+      <rect y={barHeight - 1} width={length * step} height={1} className="fill-line" />
       {days.map(({ day, closed }) => {
         const height = Math.max(2, Math.round((closed / highest) * barHeight));
         const x = Math.round((Date.parse(day) - start) / dayMs) * step;
@@ -190,13 +194,14 @@ function PrecisionTable({ found }: { found: JudgedPrecision[] }) {
     { name: "False", ...number },
     { name: "Inconclusive", ...number },
   ];
+  const nameOf = useRuleNames();
   const sorted = found.toSorted((a, b) => (b.precision ?? -1) - (a.precision ?? -1) || b.confirmed - a.confirmed);
   return (
     <FigureTable name="Precision of rules and models" columns={columns}>
       {sorted.map(({ kind, id, precision, ...counts }) => (
         <tr key={`${kind} ${id}`} className="border-t border-line">
           <th scope="row" className={nameLook}>
-            {kind === "likelihood_ratio" ? kindWords[kind] : visible(id)}
+            {kind === "likelihood_ratio" ? kindWords[kind] : visible(kind === "rule" ? nameOf(id) : id)}
             {kind === "model" && <span className="ml-2 text-xs text-faint">{kindWords.model}</span>}
           </th>
           <td className={cellLook}>
