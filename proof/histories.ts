@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Random } from "@casehound/simulator/random";
-import { freePort, type Credentials, type ServiceProcess } from "../service/test/launch.ts";
+import { freePort, type Credentials, type Environment, type ServiceProcess } from "../service/test/launch.ts";
 import { send } from "../service/test/send.ts";
 import { check, type Verdict } from "./histories/checker.ts";
 import { Client, type ApiConnection } from "./histories/client.ts";
@@ -31,8 +31,8 @@ type Tenant = Credentials & { tenant_id: string };
 type Setting = { stand: Stand; tenant: Tenant; base: string };
 
 // All services use one public URL, so one token is valid for all of them.
-async function startService(stand: Stand): Promise<ServiceProcess> {
-  return stand.start({ PORT: String(await freePort()), PUBLIC_URL: "http://histories.test" });
+async function startService(stand: Stand, env: Environment = {}): Promise<ServiceProcess> {
+  return stand.start({ PORT: String(await freePort()), PUBLIC_URL: "http://histories.test", ...env });
 }
 
 async function takeToken(port: number, { client_id, client_secret }: Omit<Credentials, "tenant">): Promise<string> {
@@ -111,7 +111,6 @@ function figuresOf(recorder: Recorder, crew: Crew, cases: number, seconds: numbe
   return {
     calls: recorder.calls.length,
     clients: crew.clients.length,
-    "services on one database": 2,
     accounts: crew.world.everyAccount.length,
     cases,
     "seconds of calls": Math.round(seconds),
@@ -133,22 +132,25 @@ function keepHistory({ calls, log, cases }: History): string {
   return file;
 }
 
-async function run({ scale, random, progress }: Proof): Promise<Findings> {
+type Services = (stand: Stand) => Promise<[ServiceProcess, ServiceProcess]>;
+
+async function run({ scale, random, progress }: Proof, start: Services): Promise<Findings> {
   const stand = await Stand.open();
   try {
     const tenant = await stand.tenant();
     const setting = { stand, tenant, base: `/v2/${tenant.tenant}` };
     const recorder = new Recorder(callsWanted[scale]);
-    const services = await Promise.all([startService(stand), startService(stand)]);
+    const services = await start(stand);
     const mission = { recorder, random, count: random.whole(8, clientsMax[scale]) };
     const crew = await gatherCrew(setting, [services[0].port, services[1].port], mission);
     const began = performance.now();
     await work(crew, recorder, progress, callsWanted[scale]);
     const seconds = (performance.now() - began) / 1000;
-    await Promise.all(services.map((service) => service.stop()));
+    await Promise.all([...new Set(services)].map((service) => service.stop()));
     const { log, cases } = await readEnding(setting, crew.world.everyAccount, mission);
     const verdict = check({ calls: recorder.calls, log, cases });
-    const figures = figuresOf(recorder, crew, cases.size, seconds, verdict);
+    const counted = figuresOf(recorder, crew, cases.size, seconds, verdict);
+    const figures = { ...counted, "services on one database": new Set(services).size };
     const violations = [...recorder.faults, ...verdict.violations];
     const kept = violations.length > 0 ? [`the history is in ${keepHistory({ calls: recorder.calls, log, cases })}`] : [];
     return { figures, violations: [...kept, ...violations] };
@@ -162,5 +164,18 @@ export const histories: Part = {
   title: "Histories of many clients",
   claim:
     "The clients of two services on one database read, close, reopen, close in bulk, report fraud and set flags on a few cases. Some calls are cut off and sent again under the same key. The log of changes, read one after the other, explains everything that the clients saw, in an order that agrees with real time: no version is lost, forked or skipped, no read is stale or ahead, a key is applied once, a replay has the bytes of the first response, and rejected changes were not applied.",
-  run,
+  run: (proof) => run(proof, (stand) => Promise.all([startService(stand), startService(stand)])),
+};
+
+// A client's two connections usually lead to two workers.
+async function startWorkers(stand: Stand): Promise<[ServiceProcess, ServiceProcess]> {
+  const service = await startService(stand, { WORKERS: "4" });
+  return [service, service];
+}
+
+export const workerHistories: Part = {
+  name: "workers",
+  title: "Histories over four workers",
+  claim: "What the histories show of two services is also true of one service with four workers and an engine on one port.",
+  run: (proof) => run(proof, startWorkers),
 };
