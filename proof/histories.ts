@@ -1,3 +1,4 @@
+import type { ServiceProcess } from "../service/test/launch.ts";
 import { conclude, gatherCrew, startService, work } from "./histories/mission.ts";
 import { Recorder } from "./histories/recorder.ts";
 import { Door } from "./histories/wire.ts";
@@ -6,13 +7,16 @@ import { Stand } from "./stand.ts";
 
 const callsWanted = { short: 2_000, full: 100_000 };
 
-async function run({ scale, random, progress }: Proof): Promise<Findings> {
+type Services = (stand: Stand) => Promise<[ServiceProcess, ServiceProcess]>;
+
+async function run({ scale, random, progress }: Proof, start: Services): Promise<Findings> {
   const stand = await Stand.open();
   try {
     const setting = { stand, tenant: await stand.tenant() };
     const mission = { recorder: new Recorder(callsWanted[scale]), random, scale };
-    const services = await Promise.all([startService(stand), startService(stand)]);
-    const crew = await gatherCrew(setting, [new Door(services[0].port), new Door(services[1].port)], mission);
+    const [first, second] = await start(stand);
+    const services = [...new Set([first, second])];
+    const crew = await gatherCrew(setting, [new Door(first.port), new Door(second.port)], mission);
     const began = performance.now();
     await work(crew, mission.recorder, progress, callsWanted[scale]);
     const seconds = (performance.now() - began) / 1000;
@@ -29,5 +33,18 @@ export const histories: Part = {
   title: "Histories of many clients",
   claim:
     "The clients of two services on one database read, close, reopen, close in bulk, report fraud and set flags on a few cases. Some calls are cut off and sent again under the same key. The log of changes, read one after the other, explains everything that the clients saw, in an order that agrees with real time: no version is lost, forked or skipped, no read is stale or ahead, a key is applied once, a replay has the bytes of the first response, and rejected changes were not applied.",
-  run,
+  run: (proof) => run(proof, (stand) => Promise.all([startService(stand), startService(stand)])),
+};
+
+// A client's two connections usually lead to two workers.
+async function startWorkers(stand: Stand): Promise<[ServiceProcess, ServiceProcess]> {
+  const service = await startService(stand, { WORKERS: "4" });
+  return [service, service];
+}
+
+export const workerHistories: Part = {
+  name: "workers",
+  title: "Histories over four workers",
+  claim: "What the histories show of two services is also true of one service with four workers and an engine on one port.",
+  run: (proof) => run(proof, startWorkers),
 };

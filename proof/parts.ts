@@ -5,7 +5,7 @@ import { crashes } from "./crashes.ts";
 import { cuts } from "./cuts.ts";
 import { forged } from "./forged.ts";
 import { fullAndSlow } from "./full-and-slow.ts";
-import { histories } from "./histories.ts";
+import { histories, workerHistories } from "./histories.ts";
 import { isolation } from "./isolation.ts";
 import { mutation } from "./mutation.ts";
 import type { Part } from "./part.ts";
@@ -15,6 +15,7 @@ import { tokens } from "./tokens.ts";
 // In the order of docs/PROOF.md.
 export const parts: Part[] = [
   histories,
+  workerHistories,
   crashes,
   cuts,
   fullAndSlow,

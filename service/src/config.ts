@@ -1,12 +1,21 @@
-import { BlockList, isIP } from "node:net";
+import type { BlockList } from "node:net";
 import { resolve } from "node:path";
 import { clientIdFault } from "./domain/client.ts";
 import { slugFault } from "./domain/tenant.ts";
 import { logFormats, type LogFormat } from "./log.ts";
 import { readMailSettings, type MailSettings } from "./mail/settings.ts";
+import { readProxies } from "./proxies.ts";
+import { readWorkers, type WorkerCount } from "./processes/worker-count.ts";
 
 // The only reader of the environment. A fault in it is reported in one line, with exit code 2.
 export class ConfigFault extends Error {}
+
+// The same error as a fault of the variable.
+export function asConfigFault(name: string): (error: Error) => never {
+  return (error) => {
+    throw new ConfigFault(`${name}: ${error.message}`, { cause: error });
+  };
+}
 
 export type TrustedIssuer = {
   issuer: string;
@@ -22,7 +31,7 @@ export type TrustedIssuer = {
 export type OidcSettings = { issuer: string; clientId: string; clientSecret: string; tenant: string };
 
 const roles = ["api", "collector", "engine"] as const;
-type Role = (typeof roles)[number];
+export type Role = (typeof roles)[number];
 
 const rowSecurities = ["auto", "on", "off"] as const;
 
@@ -36,6 +45,7 @@ export type Config = {
   dataDir: string;
   hasDemo: boolean;
   roles: Set<Role>;
+  workers: WorkerCount;
   metricsHost: string;
   metricsPort: number | null;
   logLevel: string;
@@ -49,7 +59,7 @@ export type Config = {
   // Address databases in the MaxMind format.
   mmdbFiles: string[];
   retentionDays: number;
-  // Requests per second that one process accepts. Null means no limit.
+  // Requests per second that the processes of one service accept together. Null means no limit.
   rateLimits: { client: number | null; tenant: number | null; collector: number | null };
   // Quotas per second on what pages send: events, and new devices and sessions, for one address and for one app key. Null means
   // no quota.
@@ -83,6 +93,7 @@ export function readConfig(env: Environment = process.env, isTerminal = process.
     dataDir: resolve(text(env, "DATA_DIR") ?? "data"),
     hasDemo: oneOf(env, "DEMO", ["on", "off"], "on") === "on",
     roles: readRoles(text(env, "ROLES")),
+    workers: orFault(readWorkers(text(env, "WORKERS"))),
     metricsHost: text(env, "METRICS_HOST") ?? "127.0.0.1",
     metricsPort: text(env, "METRICS_PORT") === "off" ? null : port(env, "METRICS_PORT", 9464),
     logLevel: oneOf(env, "LOG_LEVEL", ["silent", "error", "warn", "info", "debug"], usual.level),
@@ -105,7 +116,7 @@ export function readConfig(env: Environment = process.env, isTerminal = process.
     },
     hasPrivateWebhooks: oneOf(env, "WEBHOOK_ADDRESSES", ["public", "any"], "public") === "any",
     mail: orFault(readMailSettings({ url: text(env, "SMTP_URL"), from: text(env, "MAIL_FROM") })),
-    trustedProxies: readProxies(text(env, "TRUSTED_PROXIES") ?? "127.0.0.0/8, ::1"),
+    trustedProxies: orFault(readProxies(text(env, "TRUSTED_PROXIES") ?? "127.0.0.0/8, ::1")),
   };
 }
 
@@ -197,22 +208,6 @@ function readRoles(value: string | null): Set<Role> {
   if (known.length !== named.length)
     throw new ConfigFault(`ROLES must be a list of ${roles.join(", ")}, not ${JSON.stringify(value)}`);
   return new Set(known);
-}
-
-function readProxies(value: string): BlockList {
-  const list = new BlockList();
-  if (value.trim() === "none") return list;
-  for (const entry of value.split(",").map((each) => each.trim())) {
-    const [address = "", bits] = entry.split("/", 2);
-    const version = isIP(address);
-    const bitsMax = version === 4 ? 32 : 128;
-    const isBlock = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax);
-    if (version === 0 || !isBlock || entry.split("/").length > 2 || address.includes("%")) {
-      throw new ConfigFault(`TRUSTED_PROXIES must be a list of addresses and CIDR blocks, or none, not ${JSON.stringify(value)}`);
-    }
-    list.addSubnet(address, Number(bits ?? bitsMax), version === 4 ? "ipv4" : "ipv6");
-  }
-  return list;
 }
 
 function readBootstrap(env: Environment): Config["bootstrap"] {

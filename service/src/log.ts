@@ -5,18 +5,31 @@ const causesMax = 3;
 export const logFormats = ["json", "pretty"] as const;
 export type LogFormat = (typeof logFormats)[number];
 
-// Writes to standard error: JSON lines, or lines for people. Errors are reduced to what cannot contain a caller's data, because PostgreSQL puts row
-// values into the details of its errors.
-export function openLog(level: string, format: LogFormat = "json"): Logger {
+// Where lines go: standard error. JSON lines are written when there is time, lines for people at once.
+export type LogOutput = { write: (text: string) => unknown };
+type LogOptions = { output?: LogOutput; worker?: string };
+
+export function openOutput(format: LogFormat): LogOutput {
+  if (format === "pretty") return { write: (text) => process.stderr.write(text) };
+  return pino.destination({ dest: 2, sync: false });
+}
+
+// Writes JSON lines, or lines for people. Errors are reduced to what cannot contain a caller's data, because PostgreSQL puts row
+// values into the details of its errors. If the service has several processes, each line says which one wrote it.
+export function openLog(
+  level: string,
+  format: LogFormat = "json",
+  { output = openOutput(format), worker }: LogOptions = {},
+): Logger {
   const options = {
     level,
-    base: null,
+    base: worker === undefined ? null : { worker },
     formatters: { level: (label: string) => ({ level: label }) },
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: (error: unknown) => errorShown(error) },
   };
-  if (format === "pretty") return pino(options, { write: (line) => void process.stderr.write(prettyLine(line)) });
-  return pino(options, pino.destination({ dest: 2, sync: false }));
+  if (format === "pretty") return pino(options, { write: (line) => void output.write(prettyLine(line)) });
+  return pino(options, output);
 }
 
 // One line for people: time, level, message, and the other members as name=value. An error's stack follows, indented.

@@ -1,27 +1,38 @@
+import type { Logger } from "pino";
 import { readConfig, type Config } from "./config.ts";
-import { openLog } from "./log.ts";
-import { databaseFault, isDatabaseTrouble, isOperators } from "./operator.ts";
-import { startService, type Service } from "./service.ts";
+import { openLog, openOutput, type LogOutput } from "./log.ts";
+import { databaseFault, isDatabaseTrouble, isPlain, textOf } from "./operator.ts";
+import type { Welcome } from "./processes/welcome.ts";
+import { startService } from "./service.ts";
 import type { DemoCredentials } from "./tenancy.ts";
 
 const began = performance.now();
 
-function stopWith(error: unknown): never {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const isPlain = isOperators(error) || /^E[A-Z]+$/.test(code);
-  const text = error instanceof Error ? (isPlain ? error.message : error.stack) : String(error);
-  process.stderr.write(`casehound: ${text || code}\n`);
-  process.exit(isPlain ? 2 : 1);
+type Started = Welcome & { url: string; workers?: number; broken?: Promise<Error>; stop: () => Promise<void> };
+
+// With one worker, this process does everything itself.
+const hasCrowd = ({ roles, workers }: Config) => workers.count > 1 && (roles.has("api") || roles.has("collector"));
+
+async function start(config: Config, log: Logger, output: LogOutput): Promise<Started> {
+  if (hasCrowd(config)) return (await import("./processes/first.ts")).startCrowd(config, log, output);
+  if (config.workers.count > 1) log.warn("WORKERS has no effect without the roles api and collector");
+  return startService(config, log);
 }
 
-function greet({ url, demo, setUpLink }: Service, { roles, bootstrap }: Config): void {
+function stopWith(error: unknown): never {
+  process.stderr.write(`casehound: ${textOf(error)}\n`);
+  process.exit(isPlain(error) ? 2 : 1);
+}
+
+function greet({ url, demo, setUpLink, workers }: Started, { roles, bootstrap }: Config): void {
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  const how = workers === undefined ? `${seconds} s` : `${workers} workers, ${seconds} s`;
   const lines = [
     roles.has("api")
-      ? `Casehound is up at ${url} (${seconds} s). Documentation: ${url}/docs`
+      ? `Casehound is up at ${url} (${how}). Documentation: ${url}/docs`
       : roles.has("collector")
-        ? `Casehound's collector is up at ${url} (${seconds} s).`
-        : `Casehound's engine is up (${seconds} s).`,
+        ? `Casehound's collector is up at ${url} (${how}).`
+        : `Casehound's engine is up (${how}).`,
   ];
   if (demo) lines.push(...demoLines(url, demo));
   // Printed last, so that only the log follows it.
@@ -54,11 +65,12 @@ function demoLines(url: string, { tenant, client_id, client_secret }: DemoCreden
 // Listens for signals from the beginning, so that a stop during startup leaves no PostgreSQL behind.
 async function run(): Promise<void> {
   const config = readConfig();
-  const log = openLog(config.logLevel, config.logFormat);
+  const output = openOutput(config.logFormat);
+  const log = openLog(config.logLevel, config.logFormat, { output, ...(hasCrowd(config) && { worker: "first" }) });
   // Node would write library warnings as plain text between the log's lines.
   process.removeAllListeners("warning");
   process.on("warning", (warning) => log.warn({ err: warning }, "warning"));
-  const starting = startService(config, log).catch((error: unknown) => {
+  const starting = start(config, log, output).catch((error: unknown) => {
     throw isDatabaseTrouble(error) ? databaseFault(error, config.databaseUrl) : error;
   });
   let isStopping = false;
@@ -77,6 +89,11 @@ async function run(): Promise<void> {
   }
   const service = await starting;
   if (!isStopping) greet(service, config);
+  const broken = await service.broken;
+  if (broken === undefined || isStopping) return;
+  isStopping = true;
+  await service.stop();
+  stopWith(broken);
 }
 
 await run().catch(stopWith);

@@ -14,6 +14,18 @@ export function isOperators(error: unknown): boolean {
   return [ConfigFault, EmbeddedFault, MigrationFault].some((kind) => error instanceof kind);
 }
 
+// What is shown of an error that ends a process.
+export function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = codeOf(error);
+  return (isPlain(error) ? error.message : error.stack) || code;
+}
+
+// Errors of the system, such as a folder that cannot be opened, need no stack either.
+export function isPlain(error: unknown): boolean {
+  return isOperators(error) || /^E[A-Z]+$/.test(codeOf(error));
+}
+
 // What the operator can do, by SQLSTATE or system error code. `role` is the one that DATABASE_URL logs in as.
 const steps: [code: RegExp, next: (role: string) => string][] = [
   [

@@ -1,6 +1,7 @@
 import { inject, expect, onTestFinished, test, vi } from "vitest";
 import { decodeJwt } from "jose";
 import { Metrics } from "../src/api/metrics.ts";
+import { MetricsServer } from "../src/api/metrics-server.ts";
 import { localUrl, readConfig } from "../src/config.ts";
 import { within } from "./backup-lab.ts";
 import { sendRaw } from "./harness.ts";
@@ -14,9 +15,10 @@ const processes = useProcesses();
 
 async function openMetrics(host: string): Promise<number> {
   const metrics = new Metrics();
+  const server = new MetricsServer(() => metrics.text());
   const port = await freePort();
-  await metrics.listen(host, port);
-  onTestFinished(() => metrics.stop());
+  await server.listen(host, port);
+  onTestFinished(() => server.stop());
   return port;
 }
 
@@ -49,11 +51,12 @@ test.each([
 
 test("metrics: an idle connection does not delay a stop", async () => {
   const metrics = new Metrics();
+  const server = new MetricsServer(() => metrics.text());
   const port = await freePort();
-  await metrics.listen("127.0.0.1", port);
+  await server.listen("127.0.0.1", port);
   const silent = await connectPlain(port, "GET /metrics HTTP/1.1\r\n");
   const closed = new Promise((resolve) => silent.once("close", resolve));
-  await metrics.stop();
+  await server.stop();
   await closed;
   await expect(connectPlain(port)).rejects.toThrow("ECONNREFUSED");
 });

@@ -44,6 +44,7 @@ const bad: [string, ...Environment[]][] = [
   ],
   ["ROW_SECURITY", ...["yes", "true", "1", "ON"].map((ROW_SECURITY) => ({ ROW_SECURITY }))],
   ["LOG_LEVEL", ...["loud", "INFO", "10"].map((LOG_LEVEL) => ({ LOG_LEVEL }))],
+  ["WORKERS", ...["0", "-1", "65", "100", "1.5", "2 ", "two", "AUTO", "all", "02", "1e1"].map((WORKERS) => ({ WORKERS }))],
   ["ROLES", ...["all", "api;engine", ",", "api,", "api,database", "API", "api,\nx"].map((ROLES) => ({ ROLES }))],
   [
     "BOOTSTRAP_TENANT",

@@ -29,6 +29,7 @@ test("config: unset and empty variables give the try-out on port 8080", () => {
     "DATA_DIR",
     "DEMO",
     "ROLES",
+    "WORKERS",
     "METRICS_HOST",
     "METRICS_PORT",
     "LOG_LEVEL",

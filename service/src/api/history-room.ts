@@ -1,3 +1,4 @@
+import { partOf } from "../concurrency/share.ts";
 import { countHistory } from "../db/history.ts";
 import type { Queryable } from "../db/postgres/database.ts";
 import { Failure } from "../domain/failure.ts";
@@ -7,7 +8,7 @@ const waitingMax = 5_000_000;
 // Counting millions of rows for every request would take too long, so each process counts again only after it has accepted this
 // many activities. Until then it does not see what other processes accept, so the limit can be exceeded by this many for each
 // further process.
-const countEvery = 100_000;
+const countEvery = partOf(100_000, 10_000);
 const tenantsMax = 10_000;
 
 // `left`: how much may be stored before the next count. `begun` and `ended`: how much requests wanted to store so far, and how much

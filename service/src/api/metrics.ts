@@ -1,20 +1,16 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { isIP } from "node:net";
-import { Counter, Gauge, Registry, collectDefaultMetrics } from "prom-client";
+import { Counter, Gauge, Registry, collectDefaultMetrics, type MetricObjectWithValues, type MetricValue } from "prom-client";
 import type { Queryable } from "../db/postgres/database.ts";
-import { Failure } from "../domain/failure.ts";
 import { keptReasons, type Rejection } from "../domain/quarantine.ts";
 import type { LimitName } from "./http/limited.ts";
-import { problemReply } from "./http/problem.ts";
-import { RequestTimes } from "./http/request-times.ts";
+import { RequestTimes, type Series } from "./http/request-times.ts";
 import { StoreGauges } from "./store-gauges.ts";
 import type { AnswerKind } from "../domain/assessment.ts";
 
-const connectionsMax = 64;
-
 export type Collected = { accepted: number; duplicates: number; rejections: Rejection[] };
 
-// Serves Prometheus text on its own port, which is not public.
+export type Snapshot = { metrics: MetricObjectWithValues<MetricValue<string>>[]; requests: Series[] };
+
+// What this process counts, as Prometheus text.
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests = new RequestTimes();
@@ -32,6 +28,7 @@ export class Metrics {
   readonly #engine = new Gauge({
     name: "casehound_engine_last_pass_seconds",
     help: "When the engine last looked for work, as Unix time",
+    aggregator: "max",
     registers: [this.#registry],
   });
   readonly #collected = new Counter({
@@ -59,7 +56,6 @@ export class Metrics {
     registers: [this.#registry],
   });
   #store: StoreGauges | null = null;
-  #server: Server | null = null;
 
   constructor() {
     collectDefaultMetrics({ register: this.#registry, prefix: "casehound_" });
@@ -98,43 +94,13 @@ export class Metrics {
     this.#store = new StoreGauges(database, this.#registry);
   }
 
+  // For the first process of several, which adds them up.
+  async snapshot(): Promise<Snapshot> {
+    return { metrics: await this.#registry.getMetricsAsJSON(), requests: this.#requests.series() };
+  }
+
   async text(): Promise<string> {
     await this.#store?.read();
     return `${await this.#registry.metrics()}\n${this.#requests.text()}`;
   }
-
-  async listen(host: string, port: number): Promise<void> {
-    const server = createServer((request, response) => void this.#serve(request, response, host));
-    server.maxConnections = connectionsMax;
-    this.#server = server;
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen({ host, port }, () => resolve());
-    });
-  }
-
-  async #serve(request: IncomingMessage, response: ServerResponse, ownHost: string): Promise<void> {
-    const fault = faultOf(request, ownHost);
-    const { status, body, headers } = fault
-      ? problemReply(fault)
-      : { status: 200, body: await this.text(), headers: { "content-type": this.#registry.contentType } };
-    response.writeHead(status, headers).end(body);
-  }
-
-  async stop(): Promise<void> {
-    const server = this.#server;
-    if (!server) return;
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    server.closeAllConnections();
-    await closed;
-  }
-}
-
-// A page in somebody's browser can resolve its own name to the address of this port (DNS rebinding). The browser would then let
-// it read the metrics, but still sends the page's name as the host. An IP address cannot be rebound, so addresses are accepted.
-function faultOf({ url, method, headers }: IncomingMessage, ownHost: string): Failure | null {
-  const hostname = URL.parse(`http://${headers.host ?? ""}`)?.hostname ?? "";
-  const isKnown = isIP(hostname.replace(/^\[|\]$/g, "")) !== 0 || ["localhost", ownHost.toLowerCase()].includes(hostname);
-  if (!isKnown) return new Failure("access-denied", "Use an IP address, localhost, or the name in METRICS_HOST as the host.");
-  return url === "/metrics" && method === "GET" ? null : new Failure("item-not-found", "There is nothing at this path.");
 }

@@ -18,6 +18,7 @@ import { gatherWrites } from "../db/postgres/gather.ts";
 import { Listener } from "../db/postgres/listener.ts";
 import { Batcher } from "../concurrency/batcher.ts";
 import { Counts } from "../concurrency/counts.ts";
+import { partOf } from "../concurrency/share.ts";
 import { withoutVerdict, type AnswerKind, type Assessment } from "../domain/assessment.ts";
 import { Failure } from "../domain/failure.ts";
 import type { PolicyAction } from "../domain/policy.ts";
@@ -34,8 +35,8 @@ const storeShare = 0.2;
 const storeMsMin = 5;
 // A snapshot costs as much as the engine's own judgement. More than this many of a tenant at once would only delay the engine
 // further.
-const snapshotsMax = 100;
-const waitingMax = 2_000;
+const snapshotsMax = partOf(100);
+const waitingMax = partOf(2_000);
 const togetherMax = 200;
 
 type AssessorOptions = {
@@ -87,7 +88,7 @@ export class Assessor {
         const judged = await judgeSnapshot(detector, tenantId, activities);
         return activities.map(({ prediction_id }) => judged.get(prediction_id));
       },
-      { togetherMax, atOnceMax: 1, allAtOnceMax: 4 },
+      { togetherMax, atOnceMax: 1, allAtOnceMax: partOf(4) },
     );
   }
 

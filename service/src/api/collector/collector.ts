@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import { Semaphore } from "../../concurrency/semaphore.ts";
+import { partOf } from "../../concurrency/share.ts";
 import { insertActivities } from "../../db/inbox.ts";
 import type { Database } from "../../db/postgres/database.ts";
 import { insertQuarantine } from "../../db/quarantine.ts";
@@ -23,7 +24,7 @@ import type { SystemCall } from "../http/system-operation.ts";
 const bodyBytesMax = 2 * 1024 * 1024;
 const entriesARequestMax = 10;
 // Anybody can announce bodies under a tenant's key and never send them. This limit leaves room for the other tenants.
-const largeBytesOfTenantMax = 8 * 1024 * 1024;
+const largeBytesOfTenantMax = partOf(4 * bodyBytesMax, 2 * bodyBytesMax);
 
 type CollectorOptions = {
   database: Database;

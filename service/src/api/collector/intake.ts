@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Batcher } from "../../concurrency/batcher.ts";
+import { partOf } from "../../concurrency/share.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { RecordedActivity } from "../../domain/activity.ts";
 import type { Rejection } from "../../domain/quarantine.ts";
@@ -7,15 +8,16 @@ import type { Rejection } from "../../domain/quarantine.ts";
 // The content of one request. All of it must be durable before the request is answered.
 export type CollectedRequest = { activities: RecordedActivity[]; rejections: Rejection[]; bytes: number };
 
-const bytesWaitingMax = 16 * 1024 * 1024;
+const mib = 1024 * 1024;
+const bytesWaitingMax = partOf(16 * mib, 4 * mib);
 // Leaves room for other tenants when one sends more than can be written.
-const bytesOfTenantMax = 12 * 1024 * 1024;
+const bytesOfTenantMax = (bytesWaitingMax * 3) / 4;
 const eventsTogetherMax = 4000;
 // The least time between the starts of a tenant's writes. At 400 requests a second, one write for eight requests took a fifth of
 // the time that eight writes took.
 const gatherMs = 20;
 // How many tenants are written for at once. The rest of the connections are left for the API's own writes.
-const writersMax = 4;
+const writersMax = partOf(4);
 
 // While one write of a tenant runs, and for a moment after it began, further requests wait and are then written together: a
 // commit costs the same for a hundred requests as for one. Tenants take turns, and the bytes that wait are limited to what this

@@ -1,4 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
+import { peers } from "../../concurrency/peers.ts";
 import type { Config } from "../../config.ts";
 import type { RecordedActivity } from "../../domain/activity.ts";
 import { blockOf, hostOf } from "../../domain/address.ts";
@@ -30,11 +31,12 @@ class Level {
   readonly #spare: Quotas | null;
   readonly #names: Quotas | null;
 
-  constructor({ events, names }: Rates) {
-    this.#events = events === null ? null : new Quotas("collector", events);
-    this.#names = names === null ? null : new Quotas("collector", names);
-    const spare = events ?? names;
-    this.#spare = spare === null ? null : new Quotas("collector", spare);
+  constructor(level: string, { events, names }: Rates) {
+    const quotasOf = (what: string, rate: number | null) =>
+      rate === null ? null : new Quotas("collector", rate).sharedAs(`${level} ${what}`);
+    this.#events = quotasOf("events", events);
+    this.#names = quotasOf("names", names);
+    this.#spare = quotasOf("spare", events ?? names);
   }
 
   // Whether neither the quota nor the sample of it has anything left.
@@ -55,12 +57,19 @@ class Level {
 class RecentNames {
   #current = new Set<number>();
   #previous = new Set<number>();
+  // A visitor's next connection may lead to another process.
+  readonly #tell = peers.join("names", { least: 1, hear: (name) => this.#keep(Number(name)) });
 
   has(name: number): boolean {
     return this.#current.has(name) || this.#previous.has(name);
   }
 
   add(name: number): void {
+    this.#keep(name);
+    this.#tell?.(String(name), 1);
+  }
+
+  #keep(name: number): void {
     if (this.#current.size >= namesMax) [this.#previous, this.#current] = [this.#current, new Set()];
     this.#current.add(name);
   }
@@ -78,23 +87,23 @@ export class CollectorQuotas {
   readonly #key: Level;
   readonly #bytes: Record<"address" | "block" | "quietBlock" | "key", Quotas | null>;
   readonly #recent = new RecentNames();
-  // Random for each process. Otherwise a sender could choose names that are always sampled.
-  readonly #salt = randomBytes(16).toString("hex");
+  // Random. Otherwise a sender could choose names that are always sampled.
+  readonly #salt = peers.salt ?? randomBytes(16).toString("hex");
   readonly #nowMs: () => number;
 
   constructor({ address, key }: Config["collectorQuotas"], nowMs: () => number = () => performance.now()) {
-    this.#address = new Level(address);
+    this.#address = new Level("address", address);
     const [block, account] = [timesOf(address, blockShare), timesOf(address, accountShare)];
-    this.#block = new Level(block);
-    this.#account = new Level(account);
-    this.#quietBlock = new Level(quietOf(block));
-    this.#quietAccount = new Level(quietOf(account));
-    this.#key = new Level(key);
+    this.#block = new Level("block", block);
+    this.#account = new Level("account", account);
+    this.#quietBlock = new Level("quietBlock", quietOf(block));
+    this.#quietAccount = new Level("quietAccount", quietOf(account));
+    this.#key = new Level("key", key);
     this.#bytes = {
-      address: bytesOf(address.events),
-      block: bytesOf(block.events),
-      quietBlock: bytesOf(quietOf(block).events),
-      key: bytesOf(key.events),
+      address: bytesOf("address", address.events),
+      block: bytesOf("block", block.events),
+      quietBlock: bytesOf("quietBlock", quietOf(block).events),
+      key: bytesOf("key", key.events),
     };
     this.#nowMs = nowMs;
   }
@@ -171,6 +180,6 @@ function quietOf(rates: Rates): Rates {
   return { events: events === null ? null : Math.max(1, events), names: names === null ? null : Math.max(1, names) };
 }
 
-function bytesOf(events: number | null): Quotas | null {
-  return events === null ? null : new Quotas("collector", events * bytesPerEvent);
+function bytesOf(level: string, events: number | null): Quotas | null {
+  return events === null ? null : new Quotas("collector", events * bytesPerEvent).sharedAs(`${level} bytes`);
 }

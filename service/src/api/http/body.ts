@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { partOf } from "../../concurrency/share.ts";
 import { Failure } from "../../domain/failure.ts";
 import { headerLines } from "./headers.ts";
 
@@ -29,7 +30,8 @@ export function hasBody(request: IncomingMessage): boolean {
 
 // Limits for large bodies that are being read or processed. Beyond them, the sender gets a 429 and retries.
 const largeBytes = 64 * 1024;
-const largeBytesUnderWayMax = 32 * 1024 * 1024;
+const mib = 1024 * 1024;
+const largeBytesUnderWayMax = partOf(32 * mib, 16 * mib);
 
 // Counts the bytes of the large bodies in progress, in total and per key.
 export class LargeBodies {

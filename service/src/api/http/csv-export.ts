@@ -4,7 +4,7 @@ import { appendEvents } from "../../db/events.ts";
 import type { Database } from "../../db/postgres/database.ts";
 import { openSnapshot, type Snapshot } from "../../db/postgres/snapshot.ts";
 import { csvValue } from "../../domain/csv.ts";
-import { Counts } from "../../concurrency/counts.ts";
+import { takePlace } from "../../concurrency/places.ts";
 import type { Call, Operation, Services, StreamRequest } from "../operation.ts";
 import { weightOf } from "./accept.ts";
 import { Limited } from "./limited.ts";
@@ -58,17 +58,10 @@ export function prefersCsv(accept: string): boolean {
   return csv > 0 && csv > (weightOf(accept, "application/json") ?? 0);
 }
 
-const running = { all: 0, byTenant: new Counts() };
-
-function enter(tenantId: string): () => void {
-  if (running.all >= exportsMax || running.byTenant.of(tenantId) >= exportsOfTenantMax)
-    throw new Limited("exports", "Too many exports are running. Retry when one of them is done.", retryHeaders);
-  running.all++;
-  running.byTenant.add(tenantId, 1);
-  return () => {
-    running.all--;
-    running.byTenant.add(tenantId, -1);
-  };
+async function enter(tenantId: string): Promise<() => void> {
+  const leave = await takePlace({ limit: "exports", key: tenantId, max: exportsMax, ofOneMax: exportsOfTenantMax });
+  if (!leave) throw new Limited("exports", "Too many exports are running. Retry when one of them is done.", retryHeaders);
+  return leave;
 }
 
 type Export = {
@@ -86,7 +79,7 @@ type Page = { lines: string; rows: number; next: string | null };
 export async function exportCsv(wanted: Export): Promise<Reply> {
   const { list, database, services, call } = wanted;
   const { tenant_id: tenantId, slug } = call.caller;
-  const leave = enter(tenantId);
+  const leave = await enter(tenantId);
   let snapshot: Snapshot | null = null;
   const end = async () => {
     leave();

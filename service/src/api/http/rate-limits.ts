@@ -1,3 +1,4 @@
+import { peers } from "../../concurrency/peers.ts";
 import type { Config } from "../../config.ts";
 import type { Identity } from "./identity.ts";
 import { Limited, type LimitName } from "./limited.ts";
@@ -7,6 +8,8 @@ import { Turns } from "./turns.ts";
 const windowSecondsDefault = 10;
 const bucketsMax = 20_000;
 const looksMax = 4;
+// Other processes of this service hear of a caller's requests once they are this part of its quota.
+const untoldShare = 1 / 100;
 
 // The only state per caller: when its quota will be full again.
 type Bucket = { wholeAtMs: number };
@@ -19,6 +22,7 @@ export class Quotas {
   readonly #windowMs: number;
   readonly #bucketsMax: number;
   readonly #buckets = new Map<string, Bucket>();
+  #tell: ((key: string, units: number) => void) | null = null;
 
   constructor(name: LimitName, perSecond: number, max = bucketsMax, windowSeconds = windowSecondsDefault) {
     this.#name = name;
@@ -32,17 +36,30 @@ export class Quotas {
     return this.#buckets.size;
   }
 
+  // From now on, what the other processes of this service count under the same topic counts here too.
+  sharedAs(topic: string): this {
+    const least = Math.max(1, (this.#windowMs / this.#costMs) * untoldShare);
+    this.#tell = peers.join(topic, { least, hear: (key, units) => this.#count(key, performance.now(), units) });
+    return this;
+  }
+
   // Counts a request, or several units at once, if there is quota left. Rejected requests do not count, so a caller that waits is
   // admitted again. With a `share`, the rest of the quota is left to others who use the same key.
   take(key: string, nowMs: number, units = 1, share = 1): boolean {
     const bucket = this.#buckets.get(key) ?? this.#add(key, nowMs);
     if (this.isSpent(key, nowMs, units, share)) return false;
     bucket.wholeAtMs = Math.max(bucket.wholeAtMs, nowMs) + this.#costMs * units;
+    this.#tell?.(key, units);
     return true;
   }
 
   // Counts what was used already, even if it is more than was left. The caller then waits longer, but at most one more window.
   charge(key: string, nowMs: number, units: number): void {
+    this.#count(key, nowMs, units);
+    this.#tell?.(key, units);
+  }
+
+  #count(key: string, nowMs: number, units: number): void {
     const bucket = this.#buckets.get(key) ?? this.#add(key, nowMs);
     const wholeAtMs = Math.max(bucket.wholeAtMs, nowMs) + this.#costMs * units;
     bucket.wholeAtMs = Math.min(wholeAtMs, nowMs + 2 * this.#windowMs);
@@ -114,7 +131,7 @@ const details = {
   tenant: "The clients of this tenant have sent too many requests. Nothing was applied: retry after a short delay.",
 };
 
-// Limits what callers may send to this process: each client or person, all clients of a tenant together, and a tenant's web
+// Limits what callers may send to this service: each client or person, all clients of a tenant together, and a tenant's web
 // pages.
 export class RateLimiter {
   readonly #client: Quotas | null;
@@ -124,9 +141,9 @@ export class RateLimiter {
   readonly #turnsOfTenant = new Turns(turnsOfTenant);
 
   constructor({ client, tenant, collector }: Config["rateLimits"]) {
-    this.#client = client === null ? null : new Quotas("client", client);
-    this.#tenant = tenant === null ? null : new Quotas("tenant", tenant);
-    this.#collector = collector === null ? null : new Quotas("collector", collector);
+    this.#client = client === null ? null : new Quotas("client", client).sharedAs("client");
+    this.#tenant = tenant === null ? null : new Quotas("tenant", tenant).sharedAs("tenant");
+    this.#collector = collector === null ? null : new Quotas("collector", collector).sharedAs("collector");
   }
 
   // Counts a request of an identified caller. Returns the rate-limit headers once half of a quota is used. Below that they would

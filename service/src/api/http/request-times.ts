@@ -2,7 +2,7 @@ const name = "casehound_http_request_seconds";
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 10];
 
 // Requests by duration: one count for each bound, not cumulative, and a last one for everything longer.
-type Series = { operation: string; method: string; status: number; counts: number[]; sum: number };
+export type Series = { operation: string; method: string; status: number; counts: number[]; sum: number };
 
 // Request durations as a Prometheus histogram. The client library's histogram checks the label names on every request, which cost
 // a read as much as its authorization.
@@ -17,6 +17,19 @@ export class RequestTimes {
     series.sum += seconds;
   }
 
+  series(): Series[] {
+    return [...this.#series.values()].flatMap((byStatus) => [...byStatus.values()]);
+  }
+
+  // Adds what another process observed.
+  add(others: Series[]): void {
+    for (const { operation, method, status, counts, sum } of others) {
+      const series = this.#find(operation, method, status);
+      for (const [at, count] of counts.entries()) series.counts[at] = (series.counts[at] ?? 0) + count;
+      series.sum += sum;
+    }
+  }
+
   // An operation has one method, except "none", which stands for requests that match no operation.
   #find(operation: string, method: string, status: number): Series {
     const name = operation === "none" ? method : operation;
@@ -29,7 +42,7 @@ export class RequestTimes {
   }
 
   text(): string {
-    const all = [...this.#series.values()].flatMap((byStatus) => [...byStatus.values()]);
+    const all = this.series();
     return `# HELP ${name} Time to answer a request\n# TYPE ${name} histogram\n${all.map(linesOf).join("")}`;
   }
 }

@@ -1,4 +1,5 @@
 import { Semaphore } from "../../concurrency/semaphore.ts";
+import { partOf } from "../../concurrency/share.ts";
 import { Limited } from "./limited.ts";
 
 export type TurnLimits = { atOnceMax: number; waitingMax: number; waitMsMax: number };
@@ -13,6 +14,6 @@ export class Turns extends Semaphore {
       ratelimit: '"waiting";r=0;t=1',
     };
     const refusal = () => new Limited("waiting", detail, headers);
-    super({ atOnceOfOneMax: atOnceMax, waitingOfOneMax: waitingMax, waitMsMax, refusal });
+    super({ atOnceOfOneMax: partOf(atOnceMax), waitingOfOneMax: partOf(waitingMax), waitMsMax, refusal });
   }
 }

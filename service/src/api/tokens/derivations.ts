@@ -1,4 +1,5 @@
 import { Semaphore } from "../../concurrency/semaphore.ts";
+import { partOf } from "../../concurrency/share.ts";
 import { Failure } from "../../domain/failure.ts";
 
 type Limits = { atOnceMax?: number; atOnceOfOneMax?: number; waitingMax: number; waitingOfOneMax?: number; detail: string };
@@ -7,7 +8,11 @@ type Limits = { atOnceMax?: number; atOnceOfOneMax?: number; waitingMax: number;
 // is full, the caller is asked to retry. One key may fill only part of the queue, so somebody who guesses secrets does not block
 // the others.
 export class Derivations extends Semaphore {
-  constructor({ detail, ...limits }: Limits) {
-    super({ ...limits, refusal: () => new Failure("rate-limited", detail, { headers: { "retry-after": "1" } }) });
+  constructor({ detail, atOnceMax = Infinity, ...limits }: Limits) {
+    super({
+      ...limits,
+      atOnceMax: partOf(atOnceMax),
+      refusal: () => new Failure("rate-limited", detail, { headers: { "retry-after": "1" } }),
+    });
   }
 }

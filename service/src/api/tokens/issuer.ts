@@ -44,7 +44,7 @@ export class Issuer {
   readonly url: string;
   readonly #database: Database;
   readonly #admit: Admit;
-  readonly #guesses = new SecretGuesses();
+  readonly #guesses = new SecretGuesses("secrets");
   #keys: Key[] = [];
   #reloading: Promise<void> | null = null;
 

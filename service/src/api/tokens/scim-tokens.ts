@@ -34,7 +34,7 @@ type Options = { database: Database; trustedProxies: BlockList; now: () => strin
 // refused everywhere at once.
 export class ScimTokens {
   readonly #options: Options;
-  readonly #guesses = new SecretGuesses();
+  readonly #guesses = new SecretGuesses("scim tokens");
   // Hashes of tokens that were right, so that a directory never waits because of somebody who guesses at the same address.
   readonly #known = new Set<string>();
 

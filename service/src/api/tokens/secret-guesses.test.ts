@@ -13,7 +13,7 @@ async function guess(guesses: SecretGuesses, of: (n: number) => { clientId: stri
 }
 
 test("guesses: wrong secrets from one address are limited, whatever client ids they name", async () => {
-  const guesses = new SecretGuesses();
+  const guesses = new SecretGuesses("secrets");
   const checked = await guess(guesses, (n) => ({ clientId: `id-${n}`, address: "192.0.2.66" }));
   expect(checked >= 120 && checked < 130).toBe(true);
   const right = { clientId: "shop", address: "198.51.100.7" };
@@ -21,12 +21,15 @@ test("guesses: wrong secrets from one address are limited, whatever client ids t
 });
 
 test("guesses: the networks of one IPv6 site count as one address", async () => {
-  const checked = await guess(new SecretGuesses(), (n) => ({ clientId: `id-${n}`, address: `2001:db8:66:${n.toString(16)}::1` }));
+  const checked = await guess(new SecretGuesses("secrets"), (n) => ({
+    clientId: `id-${n}`,
+    address: `2001:db8:66:${n.toString(16)}::1`,
+  }));
   expect(checked >= 120 && checked < 130).toBe(true);
 });
 
 test("guesses: right secrets do not count", async () => {
-  const guesses = new SecretGuesses();
+  const guesses = new SecretGuesses("secrets");
   const right = { clientId: "shop", address: "192.0.2.66" };
   for (let n = 0; n < 200; n++) expect(await guesses.limit(right, async () => true)).toBe(true);
 });

@@ -7,13 +7,20 @@ const burst = 10;
 const burstOfAddress = 120;
 const windowSeconds = 60;
 
+const quotasOf = (count: number) => new Quotas("guesses", count / windowSeconds, undefined, windowSeconds);
+
 // Limits wrong secrets for one client from one address: ten at once, then one every six seconds. The count is per client and
 // address, so guessing does not lock the client out elsewhere. Wrong secrets for all clients from one address are limited too,
-// because anybody can invent client ids. Each process counts separately, because a secret is far too long for a few more guesses
-// to matter.
+// because anybody can invent client ids. The workers of one service count together. Other services on the database count separately,
+// because a secret is far too long for a few more guesses to matter.
 export class SecretGuesses {
-  readonly #wrong = new Quotas("guesses", burst / windowSeconds, undefined, windowSeconds);
-  readonly #wrongOfAddress = new Quotas("guesses", burstOfAddress / windowSeconds, undefined, windowSeconds);
+  readonly #wrong: Quotas;
+  readonly #wrongOfAddress: Quotas;
+
+  constructor(what: string) {
+    this.#wrong = quotasOf(burst).sharedAs(`wrong ${what}`);
+    this.#wrongOfAddress = quotasOf(burstOfAddress).sharedAs(`wrong ${what} of an address`);
+  }
 
   async limit(guess: { clientId: string; address: string }, check: () => Promise<boolean>): Promise<boolean> {
     const key = `${guess.clientId} ${hostOf(guess.address)}`;

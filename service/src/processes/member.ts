@@ -1,0 +1,119 @@
+import cluster, { type Worker } from "node:cluster";
+import { once } from "node:events";
+import type { Logger } from "pino";
+import { ConfigFault } from "../config.ts";
+import type { LineRelay } from "./line-relay.ts";
+import { taskVariable, type FromWorker, type Task, type ToWorker } from "./task.ts";
+
+// A worker that has served for this long has started well.
+const steadyMs = 10_000;
+const pauseMs = 200;
+const pauseMsMax = 5_000;
+// How often in a row a worker may end before it has started well.
+const failuresMax = 5;
+// The stop of a worker has its own time limits, which are shorter.
+const stopMs = 60_000;
+
+type MemberEvents = {
+  onMessage: (member: Member, message: FromWorker) => void;
+  // The worker ended although nobody had stopped it.
+  onDeath: (member: Member) => void;
+  // It is no use to start it again.
+  onHopeless: (error: Error) => void;
+};
+type MemberOptions = MemberEvents & { task: Task; env: NodeJS.ProcessEnv; log: Logger; newRelay: (name: string) => LineRelay };
+type Fault = Extract<FromWorker, { kind: "fault" }>;
+
+// Why the service cannot go on, in words that need no stack.
+class WorkerFault extends Error {
+  constructor(message: string) {
+    super(message);
+    this.stack = message;
+  }
+}
+
+// One worker, and those that replace it after its death.
+export class Member {
+  readonly task: Task;
+  readonly #options: MemberOptions;
+  #worker: Worker | null = null;
+  #fault: Fault | null = null;
+  #failures = 0;
+  #hasServed = false;
+  #isStopping = false;
+  #restart: NodeJS.Timeout | undefined;
+  #steady: NodeJS.Timeout | undefined;
+  #ended: Promise<unknown> = Promise.resolve();
+  isReady = false;
+
+  constructor(options: MemberOptions) {
+    this.#options = options;
+    this.task = options.task;
+  }
+
+  start(): void {
+    const { task, env, newRelay } = this.#options;
+    const worker = cluster.fork({ ...env, [taskVariable]: JSON.stringify(task) });
+    this.#worker = worker;
+    this.#fault = null;
+    const relay = newRelay(task.name);
+    worker.process.stderr?.setEncoding("utf8").on("data", (text: string) => relay.write(text));
+    worker.on("message", (message: FromWorker) => this.#hear(message));
+    // A message that is sent while the worker dies.
+    worker.on("error", () => {});
+    // After its last line.
+    const ended = once(worker.process, "close") as Promise<[code: number | null, signal: string | null]>;
+    this.#ended = ended.then(([code, signal]) => {
+      relay.end();
+      return this.#end(code, signal);
+    });
+  }
+
+  send(message: ToWorker): void {
+    if (this.#worker?.isConnected()) this.#worker.send(message, () => {});
+  }
+
+  // The worker finishes what it has begun.
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearTimeout(this.#restart);
+    clearTimeout(this.#steady);
+    this.send({ kind: "stop" });
+    const timer = setTimeout(() => this.#worker?.process.kill("SIGKILL"), stopMs);
+    await this.#ended;
+    clearTimeout(timer);
+  }
+
+  #hear(message: FromWorker): void {
+    if (message.kind === "fault") this.#fault = message;
+    if (message.kind === "ready") {
+      this.isReady = true;
+      this.#hasServed = true;
+      this.#steady = setTimeout(() => (this.#failures = 0), steadyMs);
+    }
+    this.#options.onMessage(this, message);
+  }
+
+  #end(code: number | null, signal: string | null): void {
+    const { log, onDeath, onHopeless, task } = this.#options;
+    clearTimeout(this.#steady);
+    this.isReady = false;
+    this.#worker = null;
+    if (this.#isStopping) return;
+    const fault = this.#fault;
+    onDeath(this);
+    // The first start shows what is wrong with the settings. Later, the other workers go on serving.
+    if (fault && !this.#hasServed)
+      return onHopeless(fault.isOperators ? new ConfigFault(fault.text) : new WorkerFault(fault.text));
+    // While the database is away, starting fails, which says nothing about the worker.
+    if (!fault?.isAway) this.#failures++;
+    const about = { name: task.name, code, signal, ...(fault && { fault: fault.text }) };
+    if (this.#failures >= failuresMax) {
+      const why = fault?.text ?? `${signal === null ? `exit code ${code}` : signal}: its log says more`;
+      return onHopeless(new WorkerFault(`the worker ${task.name} ended ${failuresMax} times in a row at its start (${why})`));
+    }
+    const waitMs = Math.min(pauseMs * 2 ** Math.max(0, this.#failures - 1), pauseMsMax);
+    log.error({ ...about, restart_in_ms: fault?.isAway ? pauseMsMax : waitMs }, "a worker ended and is replaced");
+    this.#restart = setTimeout(() => this.start(), fault?.isAway ? pauseMsMax : waitMs);
+  }
+}

@@ -1,0 +1,49 @@
+import type { Logger } from "pino";
+import { ConfigFault, isEverywhere, type Config } from "../config.ts";
+import { Database } from "../db/postgres/database.ts";
+import { EmbeddedPostgres } from "../db/postgres/embedded.ts";
+import { migrate } from "../db/postgres/migrate.ts";
+import { isBound, openTenantLock } from "../db/tenant-lock.ts";
+import type { Clock } from "../engine/cases.ts";
+import { databaseFault } from "../operator.ts";
+import { bootstrap, seedRules } from "../tenancy.ts";
+
+type Store = { embedded: EmbeddedPostgres | null; database: Database };
+type Opening = { clock: Clock; log: Logger; stops: (() => Promise<void>)[]; writersMax?: number };
+
+// What one process does before any process serves: starts the embedded PostgreSQL if there is no other, migrates, and creates the
+// bootstrap client, which the API would otherwise reject.
+export async function openStore(config: Config, { clock, log, stops, writersMax }: Opening): Promise<Store> {
+  checkPublicUrl(config, log);
+  const embedded = config.databaseUrl === null ? await EmbeddedPostgres.forService(config.dataDir) : null;
+  if (embedded) stops.push(() => embedded.stop());
+  const address = embedded ? embedded.address : { connectionString: config.databaseUrl ?? "" };
+  const database = new Database(address, writersMax === undefined ? {} : { writersMax });
+  stops.push(() => database.end());
+  const applied = await migrate(database).catch((error: unknown) => {
+    throw databaseFault(error, config.databaseUrl);
+  });
+  if (applied.length > 0) log.info({ applied }, "migrations applied");
+  await lockTenants(database, config, log);
+  await seedRules(database, clock);
+  if (config.bootstrap) await bootstrap(database, config.bootstrap, clock);
+  return { embedded, database };
+}
+
+// The address is part of every token. A wrong one would be noticed only later, when another machine or a proxy uses the service.
+function checkPublicUrl({ host, publicUrl, databaseUrl, roles }: Config, log: Logger): void {
+  if (publicUrl !== null || !isEverywhere(host) || !roles.has("api")) return;
+  if (databaseUrl !== null)
+    throw new ConfigFault(
+      `PUBLIC_URL must be set if HOST is ${host}: the address that clients use, such as https://casehound.example`,
+    );
+  log.warn({ host }, "PUBLIC_URL is not set: tokens and links contain 127.0.0.1 and work only on this machine");
+}
+
+export async function lockTenants(database: Database, { rowSecurity }: Config, log: Logger): Promise<void> {
+  if (await isBound(database)) throw new ConfigFault("DATABASE_URL: the user must own the tables, or have bypassrls");
+  if (rowSecurity === "off") return;
+  const fault = await openTenantLock(database);
+  if (fault !== null && rowSecurity === "on") throw new ConfigFault(`ROW_SECURITY: ${fault}`);
+  if (fault !== null) log.warn({ fault }, "row-level security is off: only the statements separate tenants");
+}

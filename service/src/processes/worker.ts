@@ -1,0 +1,61 @@
+import { peers } from "../concurrency/peers.ts";
+import { enterThrough } from "../concurrency/places.ts";
+import { shareLimits } from "../concurrency/share.ts";
+import { taskVariable, type FromWorker, type Task, type ToWorker } from "./task.ts";
+
+// The entry of a worker. Signals are the first process's business, because a terminal sends them to all processes of the service at
+// once: the first process says when a worker stops. If the first process dies, Node ends its workers.
+for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => {});
+
+const tellMs = 50;
+// Only the first process writes it.
+const task = JSON.parse(process.env[taskVariable] ?? "{}") as Task;
+
+function send(message: FromWorker): void {
+  // The first process may just have died.
+  process.send?.(message, undefined, undefined, () => {});
+}
+
+const hearers = new Map<ToWorker["kind"], (message: never) => void>();
+// A stop may come before anything can hear it.
+const unheard: ToWorker[] = [];
+const pass = (message: ToWorker) => {
+  const hear = hearers.get(message.kind);
+  if (hear) hear(message as never);
+  else unheard.push(message);
+};
+process.on("message", pass);
+
+function listenTo<K extends ToWorker["kind"]>(kind: K, hear: (message: Extract<ToWorker, { kind: K }>) => void): void {
+  hearers.set(kind, hear);
+  for (const message of unheard.splice(0)) pass(message);
+}
+
+function joinPeers(): void {
+  peers.open(task.salt);
+  listenTo("told", ({ told }) => peers.hear(told));
+  setInterval(() => {
+    const told = peers.takeUntold();
+    if (told.length > 0) send({ kind: "told", told });
+  }, tellMs).unref();
+  const waiting = new Map<number, (isGranted: boolean) => void>();
+  let nextId = 0;
+  listenTo("answer", ({ id, isGranted }) => {
+    waiting.get(id)?.(isGranted);
+    waiting.delete(id);
+  });
+  enterThrough({
+    enter: (wanted) =>
+      new Promise((resolve) => {
+        waiting.set(nextId, resolve);
+        send({ kind: "ask", id: nextId++, wanted });
+      }),
+    leave: (limit, key) => send({ kind: "leave", limit, key }),
+  });
+}
+
+// Limits are read when their modules are loaded, so these come first.
+shareLimits(task.shares);
+joinPeers();
+const { runWorker } = await import("./run-worker.ts");
+await runWorker(task, { send, listenTo });
