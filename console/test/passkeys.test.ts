@@ -71,11 +71,11 @@ test("passkeys: one is added, signs in without a password, shows its last use, a
   await page.getByRole("button", { name: "Remove the passkey Ada’s laptop" }).click();
   await page.getByLabel("Your password").fill(goodPassword);
   await guest.press("Enter");
-  await page.getByText("The passkey Ada’s laptop is removed.").waitFor();
+  await page.getByText("The passkey Ada’s laptop was removed.").waitFor();
   await guest.press("Escape");
   await guest.choose("Sign out");
   await page.getByRole("button", { name: "Sign in with a passkey" }).click();
-  await page.getByText("The passkey is not known here, or was removed. Sign in another way.").waitFor();
+  await page.getByText("This passkey is unknown or was removed. Sign in another way.").waitFor();
   expect(guest.complaints).toEqual([]);
 });
 
