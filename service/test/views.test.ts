@@ -153,7 +153,7 @@ test("PUT view: keys are unique among the owner's views, and views can be moved"
     viewOf(await save(tenant, { name: "C" })),
   ];
   const problem = expectProblem(await change(tenant, c, { key: 1 }), 422, "validation-error");
-  expect(problem.errors).toEqual([{ field: "key", message: "must be free: another view has the key 1" }]);
+  expect(problem.errors).toEqual([{ field: "key", message: "must be unused: another view has the key 1" }]);
   expectProblem(await save(tenant, { name: "D", key: 2 }), 422, "validation-error");
   const ada = await Browser.join(tenant, "investigator");
   viewOf(await save(ada, { name: "Own", key: 1 }));

@@ -214,7 +214,7 @@ test("WORKERS: a tenant's exports are counted over all workers", async () => {
   expect(await service.stop()).toEqual(cleanExit);
 });
 
-test("WORKERS, exit 1: a worker that ends again and again at its start ends the whole with one line, and nothing is left", async () => {
+test("WORKERS, exit 1: a worker that ends again and again while starting stops the service with one line, and nothing is left", async () => {
   const dataDir = processes.folder();
   const service = await processes.start({ DATA_DIR: dataDir, WORKERS: "2" });
   for (let seen = -1; service.stderr.match(/a worker ended and is replaced/g)?.length !== 4;) {
@@ -235,7 +235,7 @@ test("WORKERS, exit 1: a worker that ends again and again at its start ends the 
   killHard(last);
   expect(await service.exited).toEqual({ code: 1, signal: null });
   expect(service.stderr).toMatch(
-    /\ncasehound: the worker api-2 ended 5 times in a row at its start \(SIGKILL: its log says more\)\n$/,
+    /\ncasehound: the worker api-2 ended 5 times in a row while starting \(SIGKILL, see its log\)\n$/,
   );
   expect(processesOf(dataDir)).toEqual([]);
 });

@@ -119,7 +119,7 @@ export async function sendNextMail(options: Options): Promise<Sent> {
   if (!claimed) return "none";
   turns.lastTenantId = claimed.tenant_id;
   const mailed = await sendClaimed(options, claimed, now);
-  if (mailed === "nothing to tell") {
+  if (mailed === "no news") {
     await database.transaction(async (tx) => {
       await deleteMail(tx, claimed);
       await saveEarlierLook(tx, claimed, later(now, idleMs));
@@ -135,7 +135,7 @@ export async function sendNextMail(options: Options): Promise<Sent> {
   return mailed.isServerFault ? "server fault" : "done";
 }
 
-async function sendClaimed(options: Options, mail: ClaimedMail, now: string): Promise<Mailed | "nothing to tell"> {
+async function sendClaimed(options: Options, mail: ClaimedMail, now: string): Promise<Mailed | "no news"> {
   const { database, log, mailer, leaving } = options;
   const publicUrl = options.publicUrl ?? (await findPublicUrl(database)) ?? "";
   const digest = await readDigest(database, { mail, publicUrl, now }).catch((error: unknown) => {
@@ -143,7 +143,7 @@ async function sendClaimed(options: Options, mail: ClaimedMail, now: string): Pr
     return null;
   });
   if (digest === null) return unwritable;
-  if (!digest || isEmpty(digest)) return "nothing to tell";
+  if (!digest || isEmpty(digest)) return "no news";
   const [subject, text] = [digestSubject(digest), digestText(digest)];
   return mailer.send({ id: mail.mail_id, to: digest.to, subject, text, settingsUrl: `${publicUrl}/notifications` }, leaving);
 }
