@@ -42,7 +42,7 @@ async function open() {
   return { ada, guest, page: guest.page, device };
 }
 
-test("passkeys: one is added, signs in without a password, shows its last use, and can be removed", async () => {
+test("passkeys: a person adds one, signs in with it without a password, sees its last use, and removes it", async () => {
   const { ada, guest, page } = await open();
   await guest.signIn(ada.email);
   await guest.choose("Two-factor authentication");

@@ -68,7 +68,7 @@ test.each(["daily", "hourly"] as const)(
   },
 );
 
-test("mail: a tenant gets at most 1,000 in an hour, the rest is told later, and another tenant is not affected", async () => {
+test("mail: a tenant gets at most 1,000 in an hour, the rest is reported later, and another tenant is not affected", async () => {
   const { tenant, person, email } = await newWatcher();
   const other = await newWatcher();
   const users = Array.from({ length: tenantHourMax / personDayMax }, () => clock.newId());
@@ -181,7 +181,7 @@ afterEach(() => {
   for (const drip of drips.splice(0)) drip.stop();
 });
 
-// A server that greets and then answers without an end: never silent, and never done.
+// A server that greets and then never stops responding: never silent, and never done.
 async function startDrip(): Promise<{ port: number; connected: Promise<void> }> {
   const { promise: connected, resolve } = Promise.withResolvers<void>();
   const sockets: Socket[] = [];
@@ -202,7 +202,7 @@ async function startDrip(): Promise<{ port: number; connected: Promise<void> }> 
   return { port: (drip.address() as AddressInfo).port, connected };
 }
 
-test("mailer: a server that answers without an end is left after the time limit", async () => {
+test("mailer: the connection to a server that never stops responding is closed after the time limit", async () => {
   const { port } = await startDrip();
   const mail = { id: clock.newId(), to: newEmail(), subject: "A", text: "B", settingsUrl: consoleUrl };
   expect(await new Mailer(mailSettings(port), 300).send(mail)).toEqual({
@@ -213,7 +213,7 @@ test("mailer: a server that answers without an end is left after the time limit"
   });
 });
 
-test("mail: a server that answers without an end does not hold up the stop, and the mail is sent later", async () => {
+test("mail: a server that never stops responding does not delay the stop, and the mail is sent later", async () => {
   const { tenant, email } = await newWatcher();
   await tenant.openCase();
   const { database } = service.current;

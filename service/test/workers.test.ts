@@ -42,7 +42,7 @@ async function readMetric(port: number, pattern: RegExp): Promise<number> {
   return Number(pattern.exec(text)?.[1] ?? Number.NaN);
 }
 
-test("WORKERS=2: one command serves by two workers and an engine, says so once, spreads connections evenly, and stops cleanly", async () => {
+test("WORKERS=2: one command runs two workers and an engine, says so once, spreads connections evenly, and stops cleanly", async () => {
   const dataDir = processes.folder();
   const service = await processes.start({ DATA_DIR: dataDir, WORKERS: "2" });
   expect([...workersOf(service).keys()].toSorted()).toEqual(["api-1", "api-2", "engine"]);
@@ -165,7 +165,7 @@ test("WORKERS: the rate limit of a client is one limit, whichever worker its con
   const refilled = ((performance.now() - began) / 1000) * 40;
   const admitted = statuses.filter((status) => status === 200).length;
   expect(new Set(statuses)).toEqual(new Set([200, 429]));
-  // Three workers have not heard of up to a hundredth each, and of what was under way.
+  // Three workers may each have missed up to a hundredth, and what was under way.
   expect(admitted).toBeLessThan(400 + refilled + 3 * 4 + 4 * 16);
   expect(admitted).toBeGreaterThanOrEqual(380);
   const workers = new Set(
