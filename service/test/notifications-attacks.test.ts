@@ -55,7 +55,7 @@ const spoil = ({ case_id }: Case) => change("update cases set document = '{' whe
 const hourMs = 3_600_000;
 
 test.each(["daily", "hourly"] as const)(
-  "%s mails: what happens after a quiet hour of the mail is told at the next one, not at a time that an attacker chooses",
+  "%s mails: what happens after an hour without news is reported in the next one, not at a time that an attacker chooses",
   async (pace) => {
     const { tenant, email } = await newWatcher({ pace });
     const quiet = new Date(Date.now() - hourMs).toISOString();
@@ -160,7 +160,7 @@ test("mail: a tenant whose mails cannot be planned does not hold up the mails of
   expect(server.mailsTo(other.email)).toHaveLength(1);
 });
 
-test("mail: whoever changes the pace back and forth, or switches off and on, gets no mail earlier", async () => {
+test("mail: changing the pace back and forth, or switching off and on, brings no mail earlier", async () => {
   const { tenant, person, email } = await newWatcher();
   const { views } = (await person.call("GET", "/notifications")).json.data;
   await tenant.openCase();

@@ -80,7 +80,7 @@ export type DuePerson = {
   due_times: { days: number[]; days_off: string[] } | null;
 };
 
-// Skips a person whom another process has in hand, and one who is no longer due.
+// Skips a person whom another process has locked, and one who is no longer due.
 export async function lockPersonDue(tx: Queryable, key: PersonKey, now: string): Promise<DuePerson | undefined> {
   const [row] = await tx.query<DuePerson & Row>(sql`
     select s.settings, s.position, c.last_event_id, t.time_zone, d.due_times,

@@ -19,7 +19,7 @@ const afterServerFaultMs = 15_000;
 const leaseMs = 180_000;
 const limitedMs = 5 * 60_000;
 const mailsAtOnceMax = 4;
-// Of each of them, until others are planned.
+// How many of them one sender sends in a row before new e-mails are planned.
 const mailsPerTurnMax = 10;
 // How long an e-mail under way may still take when the service stops. If it were aborted, it would often be sent twice.
 const graceMs = 5_000;
