@@ -51,7 +51,7 @@ async function readMetric(port: number, pattern: RegExp): Promise<number> {
   return Number(pattern.exec(text)?.[1] ?? Number.NaN);
 }
 
-test("WORKERS=2: one command serves by two workers and an engine, says so once, spreads connections evenly, and stops cleanly", async () => {
+test("WORKERS=2: one command runs two workers and an engine, says so once, spreads connections evenly, and stops cleanly", async () => {
   const dataDir = processes.folder();
   const service = await processes.start({ DATA_DIR: dataDir, WORKERS: "2" });
   expect([...workersOf(service).keys()].toSorted()).toEqual(["api-1", "api-2", "engine"]);
@@ -171,7 +171,7 @@ test("WORKERS: the rate limit of a client is one limit, whichever worker its con
   const refilled = ((performance.now() - began) / 1000) * 40;
   const admitted = statuses.filter((status) => status === 200).length;
   expect(new Set(statuses)).toEqual(new Set([200, 429]));
-  // Three workers have not heard of up to a hundredth each, and of what was under way.
+  // Three workers may each have missed up to a hundredth, and what was under way.
   expect(admitted).toBeLessThan(400 + refilled + 3 * 4 + 4 * 16);
   expect(admitted).toBeGreaterThanOrEqual(380);
   const workers = new Set(
@@ -214,7 +214,7 @@ test("WORKERS: a tenant's exports are counted over all workers", async () => {
   expect(await service.stop()).toEqual(cleanExit);
 });
 
-test("WORKERS, exit 1: a worker that ends again and again at its start ends the whole with one line, and nothing is left", async () => {
+test("WORKERS, exit 1: a worker that ends again and again while starting stops the service with one line, and nothing is left", async () => {
   const dataDir = processes.folder();
   const service = await processes.start({ DATA_DIR: dataDir, WORKERS: "2" });
   for (let seen = -1; service.stderr.match(/a worker ended and is replaced/g)?.length !== 4;) {
@@ -235,7 +235,7 @@ test("WORKERS, exit 1: a worker that ends again and again at its start ends the 
   killHard(last);
   expect(await service.exited).toEqual({ code: 1, signal: null });
   expect(service.stderr).toMatch(
-    /\ncasehound: the worker api-2 ended 5 times in a row at its start \(SIGKILL: its log says more\)\n$/,
+    /\ncasehound: the worker api-2 ended 5 times in a row while starting \(SIGKILL, see its log\)\n$/,
   );
   expect(processesOf(dataDir)).toEqual([]);
 });
