@@ -33,6 +33,21 @@ test("PUT approval 422: the first person's role must still allow the close", asy
   expect((await decide(ben, made, "APPROVED")).status).toBe(200);
 });
 
+test("PUT approval 422: the first person must still be allowed to add to the list", async () => {
+  const { tenant, ada, ben } = await team({ blocking: true });
+  const setRole = async (who: typeof ada, role: string) =>
+    expect(await tenant.call("PUT", `/users/${who.signedIn.user.user_id}`, { body: { role } })).toMatchObject({ status: 200 });
+  for (const each of [ada, ben]) await setRole(each, "lead");
+  await tenant.call("POST", "/lists", { body: { name: "known", type: "device", kind: "allow" } });
+  const found = await tenant.openCase();
+  const made = await requested(ada, { cases: seen([found]), list_entries: [{ list: "known", value: "d-1" }] });
+  await setRole(ada, "investigator");
+  expectProblem(await decide(ben, made, "APPROVED"), 422, "validation-error");
+  expect(await tenant.read(found.case_id)).toEqual(found);
+  await setRole(ada, "lead");
+  expect((await decide(ben, made, "APPROVED")).status).toBe(200);
+});
+
 test("PUT approval 422: an own disposition that counts as something else than at the request", async () => {
   const { tenant, ada, ben } = await team({ blocking: true });
   const found = await tenant.openCase();
