@@ -104,7 +104,9 @@ export const ApprovalCheck = Type.Object(
   {
     needs_approval: Type.Boolean(),
     because: Because,
-    approvers: Type.Array(Type.String(), { description: "Up to 20 people who could approve the request." }),
+    approvers: Type.Array(Type.String(), {
+      description: "Up to 20 people who could approve the request. Empty without the scope `read:case`.",
+    }),
   },
   { additionalProperties: false, $id: "ApprovalCheck" },
 );
