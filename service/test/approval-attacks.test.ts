@@ -79,7 +79,7 @@ test("PUT approval 422: an own disposition that counts as something else than at
   expect((await tenant.read(found.case_id)).current_state).toMatchObject({ disposition: "FALSE_POSITIVE" });
 });
 
-test("PUT approval 422: a list that was changed, or made anew, after the request", async () => {
+test("PUT approval 422: a list that was changed or recreated after the request", async () => {
   const { tenant, ada, ben } = await team({ blocking: true });
   const found = await tenant.openCase();
   const list = { name: "devices", type: "device", kind: "block" };

@@ -30,7 +30,7 @@ test("reason templates: a tenant begins with the defaults, replaces them under t
   expect(await read(other)).toMatchObject({ templates_version: 1, templates: defaultTemplates });
   const events = (await eventsOf(tenant)).filter(({ type }) => type === "reason_templates.updated");
   expect(events).toMatchObject([{ resource: { version: 2 }, data: { entries: 2 }, actor: tenant.clientId }]);
-  // The same again changes nothing.
+  // Repeating it changes nothing.
   expect((await put(tenant, [{ name: "Other", text: "Other." }, known], 2)).text).toBe(second.text);
   expect((await put(tenant, [], 2)).json.data).toMatchObject({ templates: [], templates_version: 3 });
   const stale = expectProblem(await put(tenant, [known], 2), 409, "item-version-conflict");

@@ -91,7 +91,7 @@ async function changeApproved(tx: Transaction, { found, caller, now }: Asked, ev
   await appendEvents(tx, tenantId, [...actEvents(acted, flags, { by, approvedBy }), event]);
 }
 
-// Somebody who may no longer do this does not count as one of two people.
+// A requester who may no longer make this change does not count as one of the two people.
 async function requireFirst(tx: Queryable, tenantId: string, found: StoredApproval): Promise<void> {
   const { requested_by_id: id, requested_by: by, closing } = found;
   const user = await findUser(tx, tenantId, id);
