@@ -105,6 +105,20 @@ test("POST notifications test 429: a person can send five in an hour, however ma
   expect((await person.call("POST", "/notifications/test")).json.data).toEqual({ sent: true });
 });
 
+test("POST notifications test 429: tests count among a person's e-mails of a day and a tenant's of an hour", async () => {
+  const { tenant, person, email } = await newWatcher();
+  const ownId = person.signedIn.user.user_id;
+  const text = `insert into notification_mails (tenant_id, mail_id, user_id, kind, after_event, last_event, state, attempts, next_at, created_at)
+    select $1, gen_random_uuid(), $2, 'digest', 0, 0, 'SENT', 1, now(), now() - make_interval(hours => $3::int)
+    from generate_series(1, $4::int)`;
+  await change(text, [tenant.tenantId, ownId, 2, personDayMax]);
+  expectProblem(await person.call("POST", "/notifications/test"), 429, "rate-limited");
+  await change("delete from notification_mails where tenant_id = $1", [tenant.tenantId]);
+  await change(text, [tenant.tenantId, clock.newId(), 0, tenantHourMax]);
+  expectProblem(await person.call("POST", "/notifications/test"), 429, "rate-limited");
+  expect(server.mailsTo(email)).toEqual([]);
+});
+
 test("mail: one that cannot be written is tried for a day and given up, and the person gets the next one", async () => {
   const { tenant, email } = await newWatcher();
   await spoil(await tenant.openCase());

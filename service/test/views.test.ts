@@ -253,14 +253,13 @@ test("erasure: a view of the account has its pseudonym, in filters and in its na
   const ada = await Browser.join(tenant, "investigator");
   const account = `victim-${randomUUID()}`;
   await tenant.openCase(account);
-  const view = viewOf(
-    await save(ada, { name: `Watch ${account}`, filter: { website_account_id: account, closed_by: `by ${account}` } }),
-  );
+  const filter = { website_account_id: account, closed_by: `by ${account}`, handed_to: account, own_disposition: account };
+  const view = viewOf(await save(ada, { name: `Watch ${account}`, filter }));
   expect((await tenant.call("DELETE", `/enduseraccounts/${account}`)).status).toBe(204);
   const [left] = await viewsOf(ada);
   const pseudonym = left?.filter.website_account_id ?? "";
   expect(pseudonym).toMatch(/^erased-[0-9a-f-]{36}$/);
-  expect(left).toMatchObject({ name: `Watch ${pseudonym}`, filter: { closed_by: `by ${pseudonym}` } });
+  expect(left).toMatchObject({ name: `Watch ${pseudonym}`, filter: { closed_by: `by ${pseudonym}`, handed_to: pseudonym } });
   expectProblem(await change(ada, view, { name: `Still ${account}` }), 409, "item-version-conflict");
   const text = "select saved_views::text as row from saved_views where tenant_id = $1";
   const rows = await service.current.database.query<{ row: string }>(statement(text, [tenant.tenantId]));
