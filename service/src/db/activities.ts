@@ -36,7 +36,7 @@ const turnText = `
 // transaction ends.
 export async function claimTurn(tx: Queryable, tenantId: string, isPatient = false): Promise<Turn | null> {
   const lock = isPatient ? "for update of e" : "for update of e skip locked";
-  const [row] = await tx.query<Turn>(statement(`${turnText} ${lock}`, [tenantId]));
+  const [row] = await tx.query<Turn>({ ...statement(`${turnText} ${lock}`, [tenantId]), changesNothing: true });
   return row ?? null;
 }
 

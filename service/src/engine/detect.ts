@@ -74,7 +74,8 @@ export async function detectBatch(
     briefBegan = brief && isAssessing(turn, clock.now()) ? performance.now() : null;
     return scoreOldest(detector, { tx, tenantId, turn, claim: briefBegan === null ? wanted : briefly(wanted, brief) });
   };
-  const pass = await (isPatient === true ? database.tryOnce(run) : database.transaction(run));
+  const options = { keepsPlans: true };
+  const pass = await (isPatient === true ? database.tryOnce(run, options) : database.transaction(run, options));
   if (pass && briefBegan !== null) brief?.measure({ scored: pass.scored, tookMs: performance.now() - briefBegan });
   detector.verdicts?.deliver(tenantId, pass?.answers ?? []);
   await saveLimitedRules(detector, tenantId);

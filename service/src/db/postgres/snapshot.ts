@@ -28,7 +28,7 @@ export async function openSnapshot(database: Database, tenantId: string): Promis
     throw error;
   }
   const inside = { query, isPatient: false };
-  return { database: { query, transaction: (work) => work(inside), tryOnce: (work) => work(inside) }, end };
+  return { database: { query, alone: query, transaction: (work) => work(inside), tryOnce: (work) => work(inside) }, end };
 }
 
 async function connect(database: Database, role: string | null): Promise<Client> {

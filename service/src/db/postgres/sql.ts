@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 export type Row = Record<string, unknown>;
 
 // A statement: text with numbered parameters, and the name under which each connection prepares it once. With an empty name, it
-// is not prepared.
-export type Statement = { name: string; text: string; values: unknown[] };
+// is not prepared. One that changes nothing may be sent together with the BEGIN of its transaction.
+export type Statement = { name: string; text: string; values: unknown[]; changesNothing?: boolean };
 
 const names = new Map<string, string>();
 // A place in the source always passes the same array, so its text is assembled once.
