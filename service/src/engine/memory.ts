@@ -76,11 +76,23 @@ export class Memory {
     this.#links = new LinkMemory(setting);
   }
 
-  // Loads the sessions and the sources, which determine how far each event is trusted.
-  static async open(setting: Setting, events: EnrichedActivity[]): Promise<Memory> {
+  // Loads the sessions and the sources, which determine how far each event is trusted. If all of them are trusted, loads the rest
+  // too, because every round trip makes the sender of an assessment wait.
+  static async open(setting: Setting, events: EnrichedActivity[], areTrusted: boolean): Promise<Memory> {
     const memory = new Memory(setting);
-    await Promise.all([memory.#entities.load(sourcesIn(events)), memory.#loadSessions(events)]);
+    const names = areTrusted ? namesIn(events, (event) => sharedBy(event, setting.ringKey, event.activity.browser)) : {};
+    await Promise.all([
+      memory.#entities.load({ ...sourcesIn(events), ...names }),
+      memory.#loadSessions(events),
+      areTrusted && memory.#links.load(events),
+    ]);
     return memory;
+  }
+
+  // What was learned about some accounts was deleted after it was loaded.
+  forgetAccounts(): void {
+    this.#entities.forgetAccounts();
+    this.#links.forget();
   }
 
   // Returns the events in the same order, each with its source. An event keeps its account only if it counts for that account.
@@ -98,7 +110,7 @@ export class Memory {
     return sourcedEvents.map((event) => (event.source === "page" ? claimOnly(event, known, trust) : event));
   }
 
-  // Loads everything else that is known about what the events name.
+  // Loads everything that is known about what the events name, and that is not loaded yet.
   async complete(events: EnrichedActivity[], flags: Map<string, AccountFlags>): Promise<void> {
     this.#flags = flags;
     this.#nameShared(events);
