@@ -33,9 +33,12 @@ export async function believeBatch({ batch, turn, events, keepIp, see = seeAccou
   const named = trust.isSnippetOnly ? namedByPages(events) : [];
   const spokenFor = named.length === 0 ? new Set<string>() : await findSpokenFor(tx, tenantId, named);
   const believed = memory.believe(events, trust, (account) => spokenFor.has(account));
-  const accounts = seen ?? (await see(batch, believed));
-  if (seen?.haveAfresh === true) memory.forgetAccounts();
-  await memory.complete(believed, accounts.flags);
+  const [accounts] = await Promise.all([seen ?? see(batch, believed), memory.complete(believed)]);
+  if (accounts.haveAfresh) {
+    memory.forgetAccounts();
+    await memory.complete(believed);
+  }
+  memory.setFlags(accounts.flags);
   return { standing, memory, believed, accounts };
 }
 

@@ -156,8 +156,7 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, set
   const isLocal = (id_key: string) => detector.verdicts?.isWaiting(tenantId, id_key) ?? false;
   const isAssessment = judged.some(({ evidence }) => evidence);
   // Start all writes together: the database executes one while the next is being encoded.
-  const [{ answers, events }] = await Promise.all([
-    answerBatch(batch, { judged, policy, cases, flags: accounts.flags, isLocal }),
+  const writing = Promise.all([
     appendScored(
       tx,
       tenantId,
@@ -183,6 +182,9 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, set
     addIdentityCounts(tx, tenantId, identityCounts(believed)),
     isAssessment && !isAssessing(turn, now, 0.5) && saveAssessedAt(tx, tenantId, now),
   ]);
+  // The answers come last, because they may have to wait until an answer at the deadline is committed, and the other way round.
+  const answering = answerBatch(batch, { judged, policy, cases, flags: accounts.flags, isLocal });
+  const [{ answers, events }] = await Promise.all([answering, writing]);
   await labelReports(batch, reportsIn(judged, cases.made));
   const quarantined = isHistory ? [] : await quarantineByPolicy(batch, policy, { judged, flags: accounts.flags });
   const ended = await snoozer.save(batch);

@@ -89,7 +89,11 @@ export class Memory {
     return memory;
   }
 
-  // What was learned about some accounts was deleted after it was loaded.
+  setFlags(flags: Map<string, AccountFlags>): void {
+    this.#flags = flags;
+  }
+
+  // Call it if what was learned about some accounts was deleted after it was loaded.
   forgetAccounts(): void {
     this.#entities.forgetAccounts();
     this.#links.forget();
@@ -111,8 +115,7 @@ export class Memory {
   }
 
   // Loads everything that is known about what the events name, and that is not loaded yet.
-  async complete(events: EnrichedActivity[], flags: Map<string, AccountFlags>): Promise<void> {
-    this.#flags = flags;
+  async complete(events: EnrichedActivity[]): Promise<void> {
     this.#nameShared(events);
     const names = namesIn(events, (event) => this.#shared.get(event) ?? {});
     await Promise.all([this.#entities.load(names), this.#links.load(events)]);
