@@ -82,16 +82,17 @@ test("transaction 502: the database ends an idle transaction, and the error says
   await database.end();
 });
 
+const insertAlone = (value: number) => sql`
+  with added as (insert into kept_alone select ${value}::int returning value)
+  select value, 1 / (value - 1) as divided
+  from added`;
+
 test("alone: one statement is committed, and one that fails changes nothing and leaves the connection usable", async () => {
   const database = new Database({ connectionString: inject("databaseUrl") }, { writersMax: 1 });
   await database.query(sql`create table kept_alone (value int not null)`);
-  const insert = (value: number) => sql`
-    with added as (insert into kept_alone select ${value}::int returning value)
-    select value, 1 / (value - 1) as divided
-    from added`;
-  expect(await database.alone(insert(2))).toEqual([{ value: 2, divided: 1 }]);
-  await expect(database.alone(insert(1))).rejects.toMatchObject({ code: "22012" });
-  expect(await database.alone(insert(3))).toEqual([{ value: 3, divided: 0 }]);
+  expect(await database.alone(insertAlone(2))).toEqual([{ value: 2, divided: 1 }]);
+  await expect(database.alone(insertAlone(1))).rejects.toMatchObject({ code: "22012" });
+  expect(await database.alone(insertAlone(3))).toEqual([{ value: 3, divided: 0 }]);
   expect(await database.query(sql`select value from kept_alone order by value`)).toEqual([{ value: 2 }, { value: 3 }]);
   await database.query(sql`drop table kept_alone`);
   await database.end();

@@ -1,5 +1,5 @@
 import type { Queryable } from "../db/postgres/database.ts";
-import { findSessions, saveSessions, saveStates, type StoredSession } from "../db/states.ts";
+import { findSessions, saveSessions, saveStates } from "../db/states.ts";
 import { crowdedSource, isFlooded } from "../detection/crowd.ts";
 import {
   newAccountFacts,
@@ -41,11 +41,11 @@ import {
   totalName,
   type SharedNames,
 } from "./names.ts";
+import { sessionIn, toStored, type Session } from "./stored-sessions.ts";
 import { claimOnly, noteTies, sourced, type Known as Witness, type Trust } from "./vouching.ts";
 
 const promptMs = 3 * 60 * 60 * 1000;
 
-type Session = SessionFacts & { account: string | null; device: string | null };
 type Setting = {
   tx: Queryable;
   tenantId: string;
@@ -238,9 +238,7 @@ export class Memory {
     const ids = new Set(events.flatMap(({ activity }) => activity.session_id ?? []));
     if (ids.size === 0) return;
     for (const row of await findSessions(this.#setting.tx, this.#setting.tenantId, [...ids])) {
-      // Only `save` writes this column, so its type is known.
-      const facts = JSON.parse(row.facts) as Partial<SessionFacts>;
-      const session = { ...newSessionFacts(0), ...facts, account: row.website_account_id, device: row.device_id };
+      const session = sessionIn(row);
       this.#sessions.set(row.session_id, session);
       this.#before.set(row.session_id, {
         isTied: session.ties.length > 0,
@@ -295,20 +293,4 @@ export class Memory {
     }
     return session;
   }
-}
-
-function toStored([session_id, { account, device, ...facts }]: [string, Session]): StoredSession {
-  return {
-    session_id,
-    website_account_id: account,
-    device_id: device,
-    started_at: new Date(facts.started).toISOString(),
-    last_at: new Date(facts.last).toISOString(),
-    facts: JSON.stringify(Object.fromEntries(Object.entries(facts).filter(isUnusual))),
-  };
-}
-
-// Most fields of a session keep their initial value, so those are not stored.
-function isUnusual([, value]: [string, unknown]): boolean {
-  return value !== 0 && value !== false && value !== null && !(Array.isArray(value) && value.length === 0);
 }

@@ -1,5 +1,6 @@
 import type { Client } from "pg";
-import { toFailure, type Database, type Row, type TenantDatabase } from "./database.ts";
+import type { Database, Row, TenantDatabase } from "./database.ts";
+import { toFailure } from "./errors.ts";
 import { unprepared, type Statement } from "./sql.ts";
 import { send, statementTimeoutMs } from "./wire.ts";
 
