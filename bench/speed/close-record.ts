@@ -5,7 +5,7 @@ import { closeTogether } from "../../service/src/api/case-update.ts";
 import { caseOperations } from "../../service/src/api/cases.ts";
 import type { Call, Services } from "../../service/src/api/operation.ts";
 import { clock } from "../../service/src/clock.ts";
-import type { Database, Queryable, TenantDatabase, Transaction } from "../../service/src/db/postgres/database.ts";
+import type { Database, Queryable, Row, TenantDatabase, Transaction } from "../../service/src/db/postgres/database.ts";
 import type { Statement } from "../../service/src/db/postgres/sql.ts";
 import type { Bench } from "../machine.ts";
 import type { Closable, Tenant } from "./stand.ts";
@@ -40,7 +40,8 @@ function recordingDatabase(database: Database, recorded: Statement[]): TenantDat
     if (result === undefined) throw new Error("a transaction had no result");
     return result;
   };
-  return { ...recording(database, recorded), transaction: transact, tryOnce: transact };
+  const alone = <R extends Row>(statement: Statement) => transact((tx) => tx.query<R>(statement));
+  return { ...recording(database, recorded), transaction: transact, tryOnce: transact, alone };
 }
 
 // A close that shares its transaction with no other.

@@ -190,7 +190,7 @@ export const writeFaults: Fault[] = [
     ],
     [
       "a transaction does not wait for a lock",
-      "#transact",
+      "#repeat",
       /(catch \((\w+)\)[^]*)if \((\w+)\) continue;/,
       "$1if ($3) throw contended($2);",
       "service/test/races.test.ts",

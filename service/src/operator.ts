@@ -1,7 +1,7 @@
 import { Client, DatabaseError } from "pg";
 import { ConfigFault } from "./config.ts";
 import { EmbeddedFault } from "./db/postgres/cluster.ts";
-import { codeOf } from "./db/postgres/database.ts";
+import { codeOf } from "./db/postgres/errors.ts";
 import { MigrationFault } from "./db/postgres/migrate.ts";
 import { Failure } from "./domain/failure.ts";
 

@@ -82,6 +82,59 @@ test("transaction 502: the database ends an idle transaction, and the error says
   await database.end();
 });
 
+const insertAlone = (value: number) => sql`
+  with added as (insert into kept_alone select ${value}::int returning value)
+  select value, 1 / (value - 1) as divided
+  from added`;
+
+test("alone: one statement is committed, and one that fails changes nothing and leaves the connection usable", async () => {
+  const database = new Database({ connectionString: inject("databaseUrl") }, { writersMax: 1 });
+  await database.query(sql`create table kept_alone (value int not null)`);
+  expect(await database.alone(insertAlone(2))).toEqual([{ value: 2, divided: 1 }]);
+  await expect(database.alone(insertAlone(1))).rejects.toMatchObject({ code: "22012" });
+  expect(await database.alone(insertAlone(3))).toEqual([{ value: 3, divided: 0 }]);
+  expect(await database.query(sql`select value from kept_alone order by value`)).toEqual([{ value: 2 }, { value: 3 }]);
+  await database.query(sql`drop table kept_alone`);
+  await database.end();
+});
+
+test("alone: a statement that loses a race is run again", async () => {
+  const database = new Database({ connectionString: inject("databaseUrl") }, { writersMax: 1 });
+  await database.query(sql`create sequence lost_alone`);
+  await database.query(sql`
+    create function lose_once() returns bigint language plpgsql as $$
+    begin
+      if nextval('lost_alone') = 1 then
+        raise exception using errcode = '40001';
+      end if;
+      return currval('lost_alone');
+    end $$`);
+  expect(await database.alone(sql`select lose_once() as attempt`)).toEqual([{ attempt: 2 }]);
+  await database.query(sql`drop function lose_once`);
+  await database.query(sql`drop sequence lost_alone`);
+  await database.end();
+});
+
+test("alone 502: the database ended the connection before the statement was done", async () => {
+  const database = new Database({ connectionString: inject("databaseUrl") }, { writersMax: 1 });
+  await expect(database.alone(sql`select pg_terminate_backend(pg_backend_pid())`)).rejects.toMatchObject({ code: "bad-gateway" });
+  expect(await database.alone(sql`select 1 as done`)).toEqual([{ done: 1 }]);
+  await database.end();
+});
+
+test("transaction: plans are kept for all values if the caller wants it, and only for that transaction", async () => {
+  const database = new Database({ connectionString: inject("databaseUrl") }, { writersMax: 1 });
+  const asked = sql`select ${1}::int as value`;
+  await database.transaction((tx) => tx.query(asked), { keepsPlans: true });
+  await database.alone(asked);
+  const plans = await database.transaction(async (tx) => {
+    await tx.query(asked);
+    return tx.query(sql`select generic_plans, custom_plans from pg_prepared_statements where name = ${asked.name}`);
+  });
+  expect(plans).toEqual([{ generic_plans: 2, custom_plans: 1 }]);
+  await database.end();
+});
+
 test("list cases: at most 64 statement shapes are prepared, whatever callers combine", async () => {
   const named = new Set<string>();
   let sent = 0;

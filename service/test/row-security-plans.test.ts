@@ -50,6 +50,7 @@ function record(): Set<string> {
     const real = forTenant(tenantId);
     return {
       query: <R extends Row>(each: Statement) => real.query<R>(noted(each)),
+      alone: <R extends Row>(each: Statement) => real.alone<R>(noted(each)),
       transaction: (work) => real.transaction((tx) => work(inside(tx))),
       tryOnce: (work) => real.tryOnce((tx) => work(inside(tx))),
     };

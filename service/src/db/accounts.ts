@@ -123,14 +123,6 @@ export async function saveSpokenFor(tx: Queryable, tenantId: string, seen: SeenA
 
 export type Flags = { is_blocked: boolean; is_quarantined: boolean; is_fraudulent: boolean };
 
-export async function findBlocked(database: Queryable, tenantId: string, ids: string[]): Promise<Set<string>> {
-  const rows = await database.query<{ website_account_id: string }>(sql`
-    select website_account_id
-    from accounts
-    where tenant_id = ${tenantId} and website_account_id = any(${ids}::text[]) and is_blocked`);
-  return new Set(rows.map((row) => row.website_account_id));
-}
-
 // Returns which of the accounts are blocked. Locks them in sorted order, so that a flag change and a new case see the same
 // account.
 export async function lockBlocked(tx: Queryable, tenantId: string, ids: string[]): Promise<Set<string>> {

@@ -3,7 +3,8 @@ import { paymentOf, type BrowserFacts } from "../domain/activity.ts";
 import type { StoredCampaigns } from "../domain/campaign.ts";
 import type { Source } from "../domain/source.ts";
 import { advisoryLocks } from "./postgres/advisory-locks.ts";
-import { codeOf, type Queryable } from "./postgres/database.ts";
+import type { Queryable } from "./postgres/database.ts";
+import { codeOf } from "./postgres/errors.ts";
 import { deleteAssessmentsOf } from "./assessments.ts";
 import type { ClaimedActivity } from "./inbox.ts";
 import { deleteLabelsOf } from "./labels.ts";
@@ -36,7 +37,7 @@ const turnText = `
 // transaction ends.
 export async function claimTurn(tx: Queryable, tenantId: string, isPatient = false): Promise<Turn | null> {
   const lock = isPatient ? "for update of e" : "for update of e skip locked";
-  const [row] = await tx.query<Turn>(statement(`${turnText} ${lock}`, [tenantId]));
+  const [row] = await tx.query<Turn>({ ...statement(`${turnText} ${lock}`, [tenantId]), changesNothing: true });
   return row ?? null;
 }
 

@@ -1,8 +1,9 @@
+import { randomUUID } from "node:crypto";
 import type { RecordedActivity } from "../domain/activity.ts";
 import type { PolicyAction } from "../domain/policy.ts";
-import { insertIds, newActivity } from "./inbox.ts";
-import { insertParcels } from "./parcels.ts";
-import type { Queryable } from "./postgres/database.ts";
+import { newActivity } from "./inbox.ts";
+import { parcelsOf } from "./parcels.ts";
+import type { Queryable, TenantDatabase } from "./postgres/database.ts";
 import { joinJson, plainArray, sql } from "./postgres/sql.ts";
 
 // Channels for notifications that carry a tenant's id. The first is used when a process without an engine has stored an activity
@@ -17,57 +18,113 @@ export type NewAssessment = { activity: AssessedActivity; fingerprint: Buffer };
 export type AskedAssessment = NewAssessment & { deadlineMs: number; otherwise: PolicyAction };
 
 // `known`: an assessment of this activity exists. `conflict`: the id was used for a different request.
-export type Accepted = { id_key: string } & (
+export type Accepted = { id_key: string; isBlocked: boolean } & (
   | { outcome: "new" }
   | { outcome: "known"; prediction_id: string; received_at: string; reply: string | null }
   | { outcome: "conflict" }
 );
 
 // Stores activities that wait for their verdicts, each only once. Requests that are stored together are treated as if they had
-// come one after the other.
-export async function insertAssessments(tx: Queryable, tenantId: string, given: NewAssessment[]): Promise<Accepted[]> {
+// come one after the other. With `mustNotify`, the processes that have engines are notified.
+export async function insertAssessments(
+  database: TenantDatabase,
+  tenantId: string,
+  { given, mustNotify }: { given: NewAssessment[]; mustNotify: boolean },
+): Promise<Accepted[]> {
   const all = given.map((each) => ({ ...newActivity(each.activity), ...each }));
   const first = new Map(all.toReversed().map((each) => [each.key, each]));
-  const fresh = await insertIds(tx, tenantId, [...first.values()]);
+  const { fresh, blocked } = await insertFirst(database, tenantId, {
+    rows: all.filter((each) => first.get(each.key) === each),
+    mustNotify,
+  });
   const isNew = (each: (typeof all)[number]) => fresh.has(each.key) && first.get(each.key) === each;
-  const added = all.filter(isNew);
-  await Promise.all([
-    insertRows(
-      tx,
-      tenantId,
-      added.map(({ key, activity, fingerprint }) => ({ id_key: key, activity, fingerprint })),
-    ),
-    insertParcels(
-      tx,
-      tenantId,
-      added.map(({ activity }) => activity),
-      true,
-    ),
-  ]);
-  const known = all.length === added.length ? [] : await findAssessments(tx, tenantId, [...first.keys()]);
+  const known = all.every(isNew) ? [] : await findAssessments(database, tenantId, [...first.keys()]);
   const rows = new Map(known.map((row) => [row.id_key, row]));
   return all.map((each): Accepted => {
     const { key: id_key, fingerprint } = each;
-    if (isNew(each)) return { id_key, outcome: "new" };
+    const isBlocked = blocked.has(each.activity.website_account_id ?? "");
+    if (isNew(each)) return { id_key, isBlocked, outcome: "new" };
     const row = rows.get(id_key);
-    if (!row?.fingerprint.equals(fingerprint)) return { id_key, outcome: "conflict" };
+    if (!row?.fingerprint.equals(fingerprint)) return { id_key, isBlocked, outcome: "conflict" };
     const { prediction_id, received_at, reply } = row;
-    return { id_key, outcome: "known", prediction_id, received_at, reply };
+    return { id_key, isBlocked, outcome: "known", prediction_id, received_at, reply };
   });
 }
 
-async function insertRows(tx: Queryable, tenantId: string, rows: (NewAssessment & { id_key: string })[]): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.query(sql`
-    insert into assessments (tenant_id, id_key, received_at, prediction_id, fingerprint)
-    select ${tenantId}::uuid, a.id_key, a.received_at, a.prediction_id, decode(a.fingerprint, 'hex')
-    from unnest(
-      ${plainArray(rows.map((each) => each.id_key))}::uuid[],
-      ${plainArray(rows.map((each) => each.activity.received_at))}::timestamptz[],
-      ${plainArray(rows.map((each) => each.activity.prediction_id))}::uuid[],
-      ${plainArray(rows.map((each) => each.fingerprint.toString("hex")))}::text[]
-    ) as a (id_key, received_at, prediction_id, fingerprint)
-    on conflict (tenant_id, id_key) do nothing`);
+type First = NewAssessment & { key: string; content: number };
+
+// Returns the keys that were new, and which of the accounts are blocked. One statement is one round trip. Each of several in a
+// transaction would be another one, and the sender waits for all of them.
+async function insertFirst(
+  database: TenantDatabase,
+  tenantId: string,
+  { rows, mustNotify }: { rows: First[]; mustNotify: boolean },
+): Promise<{ fresh: Set<string>; blocked: Set<string> }> {
+  // The texts are in the order of the rows.
+  const packed = parcelsOf(
+    rows.map(({ activity }) => activity),
+    true,
+  ).flatMap(({ texts }) => {
+    const parcel_id = randomUUID();
+    return texts.map((text) => ({ parcel_id, text }));
+  });
+  // Sorted, so that two senders of the same activities wait for each other instead of deadlocking.
+  const sorted = rows.map((row, place) => ({ ...row, place, ...(packed[place] ?? { parcel_id: "", text: "" }) })).toSorted(byKey);
+  const column = <T>(pick: (row: (typeof sorted)[number]) => T) => sorted.map(pick);
+  const accounts = [...new Set(rows.flatMap(({ activity }) => activity.website_account_id ?? []))];
+  const [found] = await database.alone<{ fresh: string[] | null; blocked: string[] }>(sql`
+    with given as (
+      select *
+      from unnest(
+        ${plainArray(column((row) => row.key))}::uuid[],
+        ${plainArray(column((row) => row.content))}::int[],
+        ${plainArray(column((row) => row.activity.received_at))}::timestamptz[],
+        ${plainArray(column((row) => row.activity.prediction_id))}::uuid[],
+        ${plainArray(column((row) => row.fingerprint.toString("hex")))}::text[],
+        ${plainArray(column((row) => row.parcel_id))}::uuid[],
+        ${plainArray(column((row) => row.place))}::int[],
+        string_to_array(${joinJson(column((row) => row.text))}, chr(1))
+      ) as g (id_key, content, received_at, prediction_id, fingerprint, parcel_id, place, text)
+    ),
+    fresh as (
+      insert into activity_ids (tenant_id, id_key, received_on, content)
+      select ${tenantId}::uuid, id_key, (received_at at time zone 'UTC')::date, content
+      from given
+      on conflict (tenant_id, id_key) do nothing
+      returning id_key
+    ),
+    waiting as (
+      insert into assessments (tenant_id, id_key, received_at, prediction_id, fingerprint)
+      select ${tenantId}::uuid, id_key, received_at, prediction_id, decode(fingerprint, 'hex')
+      from given
+      where id_key in (select id_key from fresh)
+      on conflict (tenant_id, id_key) do nothing
+    ),
+    parcels as (
+      insert into inbox (tenant_id, is_browser, is_urgent, received_at, parcel_id, events, parcel)
+      select ${tenantId}::uuid, false, true, min(received_at), parcel_id, count(*),
+        convert_to('[' || string_agg(text, ',' order by place) || ']', 'UTF8')
+      from given
+      where id_key in (select id_key from fresh)
+      group by parcel_id
+    ),
+    woken as (
+      select pg_notify(${urgentChannel}, ${tenantId}::text)
+      where ${mustNotify}
+    )
+    select (select case when count(*) < ${sorted.length}::int then coalesce(array_agg(id_key::text), '{}') end from fresh) as fresh,
+      array(
+        select website_account_id
+        from accounts
+        where tenant_id = ${tenantId} and website_account_id = any(${accounts}::text[]) and is_blocked
+      ) as blocked,
+      (select count(*) from woken) as woken`);
+  // Usually all keys are new, and then they are not sent back.
+  return { fresh: new Set(found?.fresh ?? column((row) => row.key)), blocked: new Set(found?.blocked) };
+}
+
+function byKey(a: First, b: First): number {
+  return a.key < b.key ? -1 : 1;
 }
 
 type AssessmentRow = {

@@ -3,7 +3,8 @@ import { hasNewEvidence } from "../domain/case-digest.ts";
 import { judgedText } from "../domain/figures.ts";
 import { reasonsOf } from "../domain/search.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
-import { codeOf, lockTimeoutCode, type Queryable, type Row, type Transaction } from "./postgres/database.ts";
+import type { Queryable, Row, Transaction } from "./postgres/database.ts";
+import { codeOf, lockTimeoutCode } from "./postgres/errors.ts";
 import { joinJson, plainArray, sql, statement } from "./postgres/sql.ts";
 
 // `text` is the stored document, ready to be sent. The flag belongs to the account and is stored in a column of its own.

@@ -1,5 +1,6 @@
 import { Failure } from "../domain/failure.ts";
-import { contended, type Queryable } from "./postgres/database.ts";
+import type { Queryable } from "./postgres/database.ts";
+import { contended } from "./postgres/errors.ts";
 import { joinJson, plainArray, sql } from "./postgres/sql.ts";
 
 // The stored reply of a case omits the account id, which is filled in on replay. An erased id is therefore in no reply.

@@ -14,20 +14,15 @@ const bracket = "[".charCodeAt(0);
 
 type Parcel = { is_browser: boolean; is_urgent: boolean; received_at: string; texts: string[] };
 
-export async function insertParcels(
-  tx: Queryable,
-  tenantId: string,
-  activities: RecordedActivity[],
-  is_urgent = false,
-): Promise<void> {
-  const parcels = parcelsOf(activities, is_urgent);
+export async function insertParcels(tx: Queryable, tenantId: string, activities: RecordedActivity[]): Promise<void> {
+  const parcels = parcelsOf(activities, false);
   // The statements are pipelined, without waiting for each result.
   await Promise.all(parcels.map((parcel) => insertParcel(tx, tenantId, { parcel_id: randomUUID(), ...parcel })));
 }
 
 // Each parcel holds activities of one day, because they go into that day's partition, and of one origin, because servers are
 // scored before browsers.
-function parcelsOf(activities: RecordedActivity[], is_urgent: boolean): Parcel[] {
+export function parcelsOf(activities: RecordedActivity[], is_urgent: boolean): Parcel[] {
   const parcels: Parcel[] = [];
   let characters = 0;
   let current: Parcel | undefined;

@@ -1,6 +1,7 @@
 import { DatabaseError, escapeIdentifier, type Client } from "pg";
 import { advisoryLocks } from "./postgres/advisory-locks.ts";
-import { codeOf, type Database } from "./postgres/database.ts";
+import type { Database } from "./postgres/database.ts";
+import { codeOf } from "./postgres/errors.ts";
 import { sql } from "./postgres/sql.ts";
 
 // The role that tenants' requests run under. It owns nothing and cannot log in, so the tables' policies apply to it.

@@ -1,7 +1,8 @@
 import type { RecordedActivity } from "../domain/activity.ts";
 import { Failure } from "../domain/failure.ts";
 import { storableText } from "../domain/raw-value.ts";
-import { codeOf, type Queryable } from "./postgres/database.ts";
+import type { Queryable } from "./postgres/database.ts";
+import { codeOf } from "./postgres/errors.ts";
 import { claimOldest, type OldestActivity } from "./inbox-claims.ts";
 import { sql } from "./postgres/sql.ts";
 

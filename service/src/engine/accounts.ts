@@ -6,11 +6,11 @@ import type { DomainEvent } from "../domain/event.ts";
 import type { Batch } from "./cases.ts";
 
 // The first activity that counts for an account creates it. If only pages had named an account so far and a server or a signature
-// now names it, the account starts afresh: everything learned from pages is discarded.
+// now names it, the account starts afresh: everything learned from pages is discarded. `haveAfresh`: some accounts did.
 export async function seeAccounts(
   { tx, tenantId, now }: Batch,
   inOrderOfTime: EnrichedActivity[],
-): Promise<{ events: DomainEvent[]; flags: Map<string, Flags> }> {
+): Promise<{ events: DomainEvent[]; flags: Map<string, Flags>; haveAfresh: boolean }> {
   const seen = accountsIn(inOrderOfTime);
   const created: string[] = [];
   const flags = new Map<string, Flags>();
@@ -40,7 +40,7 @@ export async function seeAccounts(
     actor: "system",
     resource: { type: "end_user_account", id },
   }));
-  return { events, flags };
+  return { events, flags, haveAfresh: proved.length > 0 };
 }
 
 function accountsIn(inOrderOfTime: EnrichedActivity[]): Map<string, SeenAccount> {

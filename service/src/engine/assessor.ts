@@ -3,7 +3,6 @@ import {
   answeredChannel,
   findAnswers,
   insertAssessments,
-  notify,
   saveAnswers,
   urgentChannel,
   type Accepted,
@@ -11,7 +10,6 @@ import {
   type AssessedActivity,
   type NewAssessment,
 } from "../db/assessments.ts";
-import { findBlocked } from "../db/accounts.ts";
 import { activityKey } from "../db/inbox.ts";
 import type { Database } from "../db/postgres/database.ts";
 import { gatherWrites } from "../db/postgres/gather.ts";
@@ -54,7 +52,7 @@ export type Answer = { reply: string; isReplay: boolean };
 export class Assessor {
   readonly #options: AssessorOptions;
   readonly #listener: Listener;
-  readonly #accept: (tenantId: string, asked: NewAssessment) => Promise<Accepted & { isBlocked: boolean }>;
+  readonly #accept: (tenantId: string, asked: NewAssessment) => Promise<Accepted>;
   readonly #snapshots: Batcher<AssessedActivity, Assessment | undefined>;
   readonly #store: (tenantId: string, answer: { id_key: string; reply: string }) => Promise<string>;
   // How many snapshots of each tenant are being judged, and how many of its requests are under way.
@@ -74,9 +72,11 @@ export class Assessor {
       // Notifications that were sent meanwhile are lost.
       onListening: () => void Promise.all(detector.verdicts.tenants().map((tenantId) => this.#readAnswers(tenantId))),
     });
-    this.#accept = gatherWrites((tenantId, asked: NewAssessment[]) => acceptAll(database, tenantId, asked, wake === null), {
-      togetherMax,
-    });
+    this.#accept = gatherWrites(
+      (tenantId, given: NewAssessment[]) =>
+        insertAssessments(database.forTenant(tenantId), tenantId, { given, mustNotify: wake === null }),
+      { togetherMax },
+    );
     this.#store = gatherWrites(
       (tenantId, answers: { id_key: string; reply: string }[]) => storeAll(database, tenantId, answers),
       {
@@ -211,21 +211,6 @@ type Deciding = {
   verdict: Promise<string>;
   limit: Deadline;
 };
-
-async function acceptAll(database: Database, tenantId: string, asked: NewAssessment[], mustNotify: boolean) {
-  const accounts = [...new Set(asked.flatMap(({ activity }) => activity.website_account_id ?? []))];
-  return database.forTenant(tenantId).transaction(async (tx) => {
-    const [accepted, blocked] = await Promise.all([
-      insertAssessments(tx, tenantId, asked),
-      accounts.length === 0 ? new Set<string>() : findBlocked(tx, tenantId, accounts),
-      mustNotify && notify(tx, urgentChannel, tenantId),
-    ]);
-    return accepted.map((each, index) => ({
-      ...each,
-      isBlocked: blocked.has(asked[index]?.activity.website_account_id ?? ""),
-    }));
-  });
-}
 
 // Returns the answers that are stored in the end, because an engine may have been faster.
 async function storeAll(database: Database, tenantId: string, answers: { id_key: string; reply: string }[]): Promise<string[]> {

@@ -24,11 +24,21 @@ export async function believeBatch({ batch, turn, events, keepIp, see = seeAccou
   const { hasBrowser: tenantHasBrowser, serverTells, trust } = standing;
   const ringKey = Buffer.from(turn.ip_key).toString("hex");
   const timeZone = turn.time_zone;
-  const memory = await Memory.open({ tx, tenantId, tenantHasBrowser, serverTells, keepIp, ringKey, timeZone }, events);
-  const spokenFor = trust.isSnippetOnly ? await findSpokenFor(tx, tenantId, namedByPages(events)) : new Set<string>();
+  // What a server says about its accounts counts for them in any case, so everything can be read at once.
+  const areServers = events.every(({ source }) => source === "server");
+  const [memory, seen] = await Promise.all([
+    Memory.open({ tx, tenantId, tenantHasBrowser, serverTells, keepIp, ringKey, timeZone }, events, areServers),
+    areServers ? see(batch, events) : null,
+  ]);
+  const named = trust.isSnippetOnly ? namedByPages(events) : [];
+  const spokenFor = named.length === 0 ? new Set<string>() : await findSpokenFor(tx, tenantId, named);
   const believed = memory.believe(events, trust, (account) => spokenFor.has(account));
-  const accounts = await see(batch, believed);
-  await memory.complete(believed, accounts.flags);
+  const [accounts] = await Promise.all([seen ?? see(batch, believed), memory.complete(believed)]);
+  if (accounts.haveAfresh) {
+    memory.forgetAccounts();
+    await memory.complete(believed);
+  }
+  memory.setFlags(accounts.flags);
   return { standing, memory, believed, accounts };
 }
 

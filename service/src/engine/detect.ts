@@ -74,7 +74,8 @@ export async function detectBatch(
     briefBegan = brief && isAssessing(turn, clock.now()) ? performance.now() : null;
     return scoreOldest(detector, { tx, tenantId, turn, claim: briefBegan === null ? wanted : briefly(wanted, brief) });
   };
-  const pass = await (isPatient === true ? database.tryOnce(run) : database.transaction(run));
+  // Somebody waits for a patient batch, and planning the statements of a small batch takes longer than running them.
+  const pass = await (isPatient === true ? database.tryOnce(run, { keepsPlans: true }) : database.transaction(run));
   if (pass && briefBegan !== null) brief?.measure({ scored: pass.scored, tookMs: performance.now() - briefBegan });
   detector.verdicts?.deliver(tenantId, pass?.answers ?? []);
   await saveLimitedRules(detector, tenantId);
@@ -155,8 +156,7 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, set
   const isLocal = (id_key: string) => detector.verdicts?.isWaiting(tenantId, id_key) ?? false;
   const isAssessment = judged.some(({ evidence }) => evidence);
   // Start all writes together: the database executes one while the next is being encoded.
-  const [{ answers, events }] = await Promise.all([
-    answerBatch(batch, { judged, policy, cases, flags: accounts.flags, isLocal }),
+  const writing = Promise.all([
     appendScored(
       tx,
       tenantId,
@@ -182,6 +182,9 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, set
     addIdentityCounts(tx, tenantId, identityCounts(believed)),
     isAssessment && !isAssessing(turn, now, 0.5) && saveAssessedAt(tx, tenantId, now),
   ]);
+  // The answers come last, because they may have to wait until an answer at the deadline is committed, and the other way round.
+  const answering = answerBatch(batch, { judged, policy, cases, flags: accounts.flags, isLocal });
+  const [{ answers, events }] = await Promise.all([answering, writing]);
   await labelReports(batch, reportsIn(judged, cases.made));
   const quarantined = isHistory ? [] : await quarantineByPolicy(batch, policy, { judged, flags: accounts.flags });
   const ended = await snoozer.save(batch);

@@ -34,17 +34,28 @@ export class EntityStore {
     look: new Map(),
     block: new Map(),
   };
+  readonly #asked = new Map<EntityKind, Set<string>>();
 
   constructor({ tx, tenantId }: { tx: Queryable; tenantId: string }) {
     this.#tx = tx;
     this.#tenantId = tenantId;
   }
 
+  forgetAccounts(): void {
+    this.#entities.account.clear();
+    this.#asked.delete("account");
+  }
+
+  // Loads what was not asked for before.
   async load(wanted: EntityNames): Promise<void> {
     // The kind is part of the hashed key, so keys of different kinds never collide.
     const names = new Map<string, EntityId & { name: string }>();
     for (const kind of entityKinds) {
+      const asked = this.#asked.get(kind) ?? new Set();
+      this.#asked.set(kind, asked);
       for (const name of wanted[kind] ?? []) {
+        if (asked.has(name)) continue;
+        asked.add(name);
         const key = entityKey(kind, name);
         names.set(key, { kind, key, name });
       }

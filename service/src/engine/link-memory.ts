@@ -21,13 +21,22 @@ export class LinkMemory {
   readonly #toSave = new Map<string, SeenLink>();
   readonly #linked = new Map<string, { device_id: string | undefined; ip: string | undefined; at: number }>();
   #outcomes = new Map<string, { confirmed: number; false_positives: number }>();
-  readonly #frauds = new DeviceFrauds();
+  #frauds = new DeviceFrauds();
+  #isLoaded = false;
 
   constructor(setting: Setting) {
     this.#setting = setting;
   }
 
+  forget(): void {
+    this.#links.clear();
+    this.#frauds = new DeviceFrauds();
+    this.#isLoaded = false;
+  }
+
   async load(events: EnrichedActivity[]): Promise<void> {
+    if (this.#isLoaded) return;
+    this.#isLoaded = true;
     const { tx, tenantId } = this.#setting;
     const named = events.flatMap((event) => [...this.#linksOf(event), ...namedLinks(event)]);
     const links = new Map(named.map((link) => [linkKey(link), link]));

@@ -1,5 +1,5 @@
 import type { Queryable } from "../db/postgres/database.ts";
-import { findSessions, saveSessions, saveStates, type StoredSession } from "../db/states.ts";
+import { findSessions, saveSessions, saveStates } from "../db/states.ts";
 import { crowdedSource, isFlooded } from "../detection/crowd.ts";
 import {
   newAccountFacts,
@@ -41,11 +41,11 @@ import {
   totalName,
   type SharedNames,
 } from "./names.ts";
+import { sessionIn, toStored, type Session } from "./stored-sessions.ts";
 import { claimOnly, noteTies, sourced, type Known as Witness, type Trust } from "./vouching.ts";
 
 const promptMs = 3 * 60 * 60 * 1000;
 
-type Session = SessionFacts & { account: string | null; device: string | null };
 type Setting = {
   tx: Queryable;
   tenantId: string;
@@ -76,11 +76,27 @@ export class Memory {
     this.#links = new LinkMemory(setting);
   }
 
-  // Loads the sessions and the sources, which determine how far each event is trusted.
-  static async open(setting: Setting, events: EnrichedActivity[]): Promise<Memory> {
+  // Loads the sessions and the sources, which determine how far each event is trusted. If all of them are trusted, loads the rest
+  // too, because every round trip makes the sender of an assessment wait.
+  static async open(setting: Setting, events: EnrichedActivity[], areTrusted: boolean): Promise<Memory> {
     const memory = new Memory(setting);
-    await Promise.all([memory.#entities.load(sourcesIn(events)), memory.#loadSessions(events)]);
+    const names = areTrusted ? namesIn(events, (event) => sharedBy(event, setting.ringKey, event.activity.browser)) : {};
+    await Promise.all([
+      memory.#entities.load({ ...sourcesIn(events), ...names }),
+      memory.#loadSessions(events),
+      areTrusted && memory.#links.load(events),
+    ]);
     return memory;
+  }
+
+  setFlags(flags: Map<string, AccountFlags>): void {
+    this.#flags = flags;
+  }
+
+  // Call it if what was learned about some accounts was deleted after it was loaded.
+  forgetAccounts(): void {
+    this.#entities.forgetAccounts();
+    this.#links.forget();
   }
 
   // Returns the events in the same order, each with its source. An event keeps its account only if it counts for that account.
@@ -98,9 +114,8 @@ export class Memory {
     return sourcedEvents.map((event) => (event.source === "page" ? claimOnly(event, known, trust) : event));
   }
 
-  // Loads everything else that is known about what the events name.
-  async complete(events: EnrichedActivity[], flags: Map<string, AccountFlags>): Promise<void> {
-    this.#flags = flags;
+  // Loads everything that is known about what the events name, and that is not loaded yet.
+  async complete(events: EnrichedActivity[]): Promise<void> {
     this.#nameShared(events);
     const names = namesIn(events, (event) => this.#shared.get(event) ?? {});
     await Promise.all([this.#entities.load(names), this.#links.load(events)]);
@@ -223,9 +238,7 @@ export class Memory {
     const ids = new Set(events.flatMap(({ activity }) => activity.session_id ?? []));
     if (ids.size === 0) return;
     for (const row of await findSessions(this.#setting.tx, this.#setting.tenantId, [...ids])) {
-      // Only `save` writes this column, so its type is known.
-      const facts = JSON.parse(row.facts) as Partial<SessionFacts>;
-      const session = { ...newSessionFacts(0), ...facts, account: row.website_account_id, device: row.device_id };
+      const session = sessionIn(row);
       this.#sessions.set(row.session_id, session);
       this.#before.set(row.session_id, {
         isTied: session.ties.length > 0,
@@ -280,20 +293,4 @@ export class Memory {
     }
     return session;
   }
-}
-
-function toStored([session_id, { account, device, ...facts }]: [string, Session]): StoredSession {
-  return {
-    session_id,
-    website_account_id: account,
-    device_id: device,
-    started_at: new Date(facts.started).toISOString(),
-    last_at: new Date(facts.last).toISOString(),
-    facts: JSON.stringify(Object.fromEntries(Object.entries(facts).filter(isUnusual))),
-  };
-}
-
-// Most fields of a session keep their initial value, so those are not stored.
-function isUnusual([, value]: [string, unknown]): boolean {
-  return value !== 0 && value !== false && value !== null && !(Array.isArray(value) && value.length === 0);
 }

@@ -43,5 +43,5 @@ export async function judgeSnapshot(
 
 async function readAccounts({ tx, tenantId }: { tx: Queryable; tenantId: string }, events: EnrichedActivity[]) {
   const ids = [...new Set(events.flatMap(({ activity }) => activity.website_account_id ?? []))];
-  return { events: [], flags: new Map(ids.length === 0 ? [] : await findAccounts(tx, tenantId, ids)) };
+  return { events: [], haveAfresh: false, flags: new Map(ids.length === 0 ? [] : await findAccounts(tx, tenantId, ids)) };
 }

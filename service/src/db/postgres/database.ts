@@ -2,7 +2,19 @@ import { Client, DatabaseError, type Pool, type PoolClient, type QueryResult } f
 import { Failure } from "../../domain/failure.ts";
 import { RoleConnections, clientOptions, endingOf, givenUp, type DatabaseAddress } from "./connections.ts";
 import { sql, unprepared, type Row, type Statement } from "./sql.ts";
-import { send, silenceMessage } from "./wire.ts";
+import {
+  abortedCode,
+  busy,
+  codeOf,
+  contended,
+  contendedCodes,
+  isAway,
+  lockTimeoutCode,
+  readOnlyCode,
+  toFailure,
+  uncertain,
+} from "./errors.ts";
+import { send } from "./wire.ts";
 
 export type { Row };
 
@@ -12,28 +24,18 @@ export type Queryable = { query: <R extends Row>(statement: Statement) => Promis
 export type Transaction = Queryable & { isPatient: boolean };
 
 // The database as one tenant's requests see it. With the tenant lock on, rows of other tenants are invisible.
-export type TenantDatabase = Queryable & { transaction: Transact; tryOnce: Transact };
-type Transact = <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
+export type TenantDatabase = Queryable & { transaction: Transact; tryOnce: Transact; alone: Queryable["query"] };
+type Transact = <T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions) => Promise<T>;
+// `keepsPlans`: each statement keeps one plan for all values. For statements that find rows by key: planning a small batch's
+// statements anew took the database longer than running them.
+type TransactionOptions = { keepsPlans?: boolean };
+const keptPlans = "; set local plan_cache_mode = force_generic_plan";
 
 type Attempt = { lane: RoleConnections; begin: string; isPatient: boolean };
 
 const attemptsMax = 3;
 const writersMaxDefault = 10;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-// A unique violation is also a race: run again, the transaction sees the row that it lost to.
-const contendedCodes = new Set(["40001", "40P01", "23505"]);
-export const lockTimeoutCode = "55P03";
-export const statementTimeoutCode = "57014";
-const readOnlyCode = "25006";
-// An earlier statement of the transaction failed.
-const abortedCode = "25P02";
-const idleTimeoutCode = "25P03";
-// Connection exceptions, insufficient resources (too many connections, disk full), an operator's shutdown, and a read-only
-// server.
-const awayCodes = /^(08|53|57P|58|25P03|25006)/;
-// Errors without a code: the connection was closed, or none could be opened.
-const awayMessages = /connection|timeout expired|client was closed|not queryable/i;
 
 // Used directly, it sees every tenant. The engine, the collector, sign-in and the command line use it this way. Work for a single
 // tenant goes through `forTenant`.
@@ -74,8 +76,9 @@ export class Database implements TenantDatabase {
     const begin = `begin; set local casehound.tenant = '${tenantId}'`;
     return {
       query: (statement) => this.#read(lane, statement, tenantId),
-      transaction: (work) => this.#transact(lane, begin, work),
-      tryOnce: (work) => this.#tryOnce(lane, begin, work),
+      transaction: (work, options) => this.#transact(lane, withPlans(begin, options), work),
+      tryOnce: (work, options) => this.#tryOnce(lane, withPlans(begin, options), work),
+      alone: (statement) => this.#alone(lane, begin, statement),
     };
   }
 
@@ -83,12 +86,17 @@ export class Database implements TenantDatabase {
     return this.#read(this.#all, statement, null);
   }
 
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#transact(this.#all, "begin", work);
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#transact(this.#all, withPlans("begin", options), work);
   }
 
-  tryOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#tryOnce(this.#all, "begin", work);
+  tryOnce<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#tryOnce(this.#all, withPlans("begin", options), work);
+  }
+
+  // A transaction of one statement in one round trip. Its plan is kept.
+  alone<R extends Row>(statement: Statement): Promise<R[]> {
+    return this.#alone(this.#all, "begin", statement);
   }
 
   // Sends one read down one of a few pipelined connections. If that connection is dead, retries once on a new one.
@@ -116,11 +124,20 @@ export class Database implements TenantDatabase {
 
   // Runs `work` in one transaction, all or nothing. If it loses a race in the database, it is run again, up to three times in
   // all, so `work` must have no effects outside the transaction.
-  async #transact<T>(lane: RoleConnections, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  #transact<T>(lane: RoleConnections, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#repeat((isPatient) => this.#attempt({ lane, begin, isPatient }, work));
+  }
+
+  #alone<R extends Row>(lane: RoleConnections, begin: string, statement: Statement): Promise<R[]> {
+    const attempt = { lane, begin: withPlans(begin, { keepsPlans: true }) };
+    return this.#repeat((isPatient) => this.#attemptAlone<R>({ ...attempt, isPatient }, statement));
+  }
+
+  async #repeat<T>(run: (isPatient: boolean) => Promise<T>): Promise<T> {
     let isPatient = false;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt({ lane, begin, isPatient }, work);
+        return await run(isPatient);
       } catch (error) {
         const wasBrief: boolean = !isPatient && codeOf(error) === lockTimeoutCode;
         isPatient ||= wasBrief;
@@ -160,11 +177,10 @@ export class Database implements TenantDatabase {
   async #attempt<T>({ lane, begin, isPatient }: Attempt, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const client = await lend(isPatient ? lane.waiters : lane.writers);
     let isBroken = true;
-    const tx = new OpenTransaction(client, isPatient);
+    const begun = send(client, unprepared(begin));
+    const tx = new OpenTransaction(client, { isPatient, begun });
     try {
-      // Wait for BEGIN: after one that failed, each statement would be its own transaction.
-      await send(client, unprepared(begin));
-      const result = await work(tx);
+      const [result] = await Promise.all([work(tx), begun]);
       tx.end();
       await commit(client);
       isBroken = false;
@@ -184,6 +200,31 @@ export class Database implements TenantDatabase {
       client.release(isBroken);
     }
   }
+
+  // Sends everything at once. If BEGIN failed, the statement would still be a transaction by itself.
+  async #attemptAlone<R extends Row>({ lane, begin, isPatient }: Attempt, statement: Statement): Promise<R[]> {
+    const client = await lend(isPatient ? lane.waiters : lane.writers);
+    let isBroken = true;
+    const [begun, answered, committed] = [send(client, unprepared(begin)), send<R>(client, statement), commit(client)];
+    const settled = Promise.allSettled([begun, answered, committed]);
+    try {
+      const { rows } = await answered;
+      await committed;
+      isBroken = false;
+      return rows;
+    } catch (error) {
+      isBroken = error instanceof Failure || isAway(error);
+      // The commit was sent too, so without an answer from the database it may have been committed.
+      throw error instanceof Failure || error instanceof DatabaseError ? error : uncertain(endingOf(client) ?? error);
+    } finally {
+      await settled;
+      client.release(isBroken);
+    }
+  }
+}
+
+function withPlans(begin: string, options: TransactionOptions | undefined): string {
+  return options?.keepsPlans === true ? begin + keptPlans : begin;
 }
 
 async function lend(pool: Pool): Promise<PoolClient> {
@@ -201,15 +242,21 @@ async function lend(pool: Pool): Promise<PoolClient> {
 class OpenTransaction implements Transaction {
   readonly isPatient: boolean;
   readonly #client: PoolClient;
+  readonly #begun: Promise<unknown>;
+  #hasBegun = false;
   #hasEnded = false;
   #failure: unknown;
 
-  constructor(client: PoolClient, isPatient: boolean) {
+  constructor(client: PoolClient, { isPatient, begun }: { isPatient: boolean; begun: Promise<unknown> }) {
     this.#client = client;
     this.isPatient = isPatient;
+    this.#begun = begun.then(() => (this.#hasBegun = true));
+    this.#begun.catch(() => {});
   }
 
   async query<R extends Row>(statement: Statement): Promise<R[]> {
+    // Wait for BEGIN: after one that failed, each statement would be its own transaction.
+    if (!this.#hasBegun && statement.changesNothing !== true) await this.#begun;
     if (this.#hasEnded) throw new Error("The transaction has ended.");
     try {
       return (await send<R>(this.#client, statement)).rows;
@@ -236,52 +283,7 @@ async function commit(client: PoolClient): Promise<void> {
     done = await send(client, unprepared("commit"));
   } catch (cause) {
     if (contendedCodes.has(codeOf(cause))) throw cause;
-    // The server may or may not have committed before the connection was lost, so only 500 is correct.
-    throw new Failure(
-      "internal-error",
-      "The connection to the database was lost while the change was being committed. Retry with the same key to learn the outcome.",
-      { cause },
-    );
+    throw uncertain(cause);
   }
   if (done.command !== "COMMIT") throw new Error(`commit returned ${done.command}`);
-}
-
-function busy(cause: unknown): Failure {
-  const headers = { "retry-after": "1" };
-  return new Failure("rate-limited", "Too many changes are waiting. Nothing was applied: retry after a short delay.", {
-    headers,
-    cause,
-  });
-}
-
-export function contended(cause?: unknown): Failure {
-  return new Failure("transaction-contended", "A concurrent change won. Nothing was applied: read again and retry.", { cause });
-}
-
-export function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-}
-
-// Whether the connection was lost or cannot be opened now.
-export function isAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = codeOf(error);
-  if (error instanceof DatabaseError) return awayCodes.test(code);
-  return /^E[A-Z]+$/.test(code) || awayMessages.test(error.message);
-}
-
-export function toFailure(error: unknown): unknown {
-  if (error instanceof Failure) return error;
-  const code = codeOf(error);
-  if (code === lockTimeoutCode) return contended(error);
-  const isSilent = error instanceof Error && error.message === silenceMessage;
-  if (code === statementTimeoutCode || isSilent)
-    return new Failure("bad-gateway", "The database took too long. Retry after a short delay.", { cause: error });
-  if (code === idleTimeoutCode)
-    return new Failure("bad-gateway", "The database ended a transaction that was idle for too long. Retry after a short delay.", {
-      cause: error,
-    });
-  if (isAway(error))
-    return new Failure("bad-gateway", "The database cannot be reached. Retry after a short delay.", { cause: error });
-  return error;
 }

@@ -1,5 +1,6 @@
 import type { Client } from "pg";
-import { toFailure, type Database, type Row, type TenantDatabase } from "./database.ts";
+import type { Database, Row, TenantDatabase } from "./database.ts";
+import { toFailure } from "./errors.ts";
 import { unprepared, type Statement } from "./sql.ts";
 import { send, statementTimeoutMs } from "./wire.ts";
 
@@ -28,7 +29,7 @@ export async function openSnapshot(database: Database, tenantId: string): Promis
     throw error;
   }
   const inside = { query, isPatient: false };
-  return { database: { query, transaction: (work) => work(inside), tryOnce: (work) => work(inside) }, end };
+  return { database: { query, alone: query, transaction: (work) => work(inside), tryOnce: (work) => work(inside) }, end };
 }
 
 async function connect(database: Database, role: string | null): Promise<Client> {

@@ -3,17 +3,25 @@ import { createHash } from "node:crypto";
 export type Row = Record<string, unknown>;
 
 // A statement: text with numbered parameters, and the name under which each connection prepares it once. With an empty name, it
-// is not prepared.
-export type Statement = { name: string; text: string; values: unknown[] };
+// is not prepared. One that changes nothing may be sent together with the BEGIN of its transaction.
+export type Statement = { name: string; text: string; values: unknown[]; changesNothing?: boolean };
 
 const names = new Map<string, string>();
+// A place in the source always passes the same array, so its text is assembled once.
+const templates = new WeakMap<TemplateStringsArray, Omit<Statement, "values">>();
 
 // sql`select 1 where a = ${value}`: every value becomes a parameter, so a caller's text is never part of a statement.
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Statement {
-  return statement(
-    strings.reduce((text, piece, index) => `${text}$${index}${piece}`),
-    values,
-  );
+  let template = templates.get(strings);
+  if (!template) {
+    const { name, text } = statement(
+      strings.reduce((before, piece, index) => `${before}$${index}${piece}`),
+      values,
+    );
+    template = { name, text };
+    templates.set(strings, template);
+  }
+  return { name: template.name, text: template.text, values };
 }
 
 // For the few statements whose text is assembled. The pieces must be our own text, never a caller's.
