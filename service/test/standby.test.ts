@@ -65,7 +65,41 @@ test("doctor: if no host accepts writes, it says so, and so does a start", async
   expect(out).toMatch(/^FAIL +host +none of the hosts accepts writes/m);
   const { code: other, err } = await runCli(["tenants", "list"], env);
   expect(other).toBe(2);
-  expect(err).toMatch(new RegExp(`DATABASE_URL: no connection to a server that accepts writes: .*${pair.standby.address} is read-only`));
+  expect(err).toMatch(
+    new RegExp(`DATABASE_URL: no connection to a server that accepts writes: .*${pair.standby.address} is read-only`),
+  );
   await pair.takeOver();
   await pair.repair();
+});
+
+test("standby: a change that the synchronous standby does not confirm is not acknowledged, and neither is its replay", async () => {
+  const { pair } = holder;
+  const service = await startService(testConfig({ databaseUrl: pair.url }));
+  onTestFinished(() => service.stop());
+  const tenant = await TestTenant.create(service);
+  const { case_id: id } = await tenant.openCase();
+  await pair.primary.requireStandby();
+  await pair.standby.kill();
+  const key = randomUUID();
+  const close = { status: "CLOSED", case_version: 1 };
+  const admin = await pair.primary.connect();
+  onTestFinished(() => admin.end());
+  // First the change waits for the standby, then its replay does. Each time an administrator cancels the wait.
+  for (let attempt = 1; attempt <= 2; attempt++) {
+    const closing = tenant.put(id, close, key);
+    await eventually(async () => {
+      const cancel =
+        "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep' and application_name = 'casehound'";
+      await admin.query(cancel);
+      expect(await Promise.race([closing.then(() => "answered"), new Promise((resolve) => setTimeout(resolve, 100))])).toBe(
+        "answered",
+      );
+    });
+    expectProblem(await closing, 500, "internal-error");
+  }
+  await pair.standby.start();
+  const closed = await tenant.put(id, close, key);
+  expect([closed.status, closed.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
+  await admin.query("alter system reset synchronous_standby_names");
+  await admin.query("select pg_reload_conf()");
 });

@@ -126,7 +126,10 @@ export class SessionClient extends Client {
     const [seen] = rows;
     if (!seen) throw new Error("the connection did not return its settings");
     const wrong = Object.entries(wanted).find(([name, value]) => seen.shown[name] !== value);
-    if (wrong) throw new PoolerFault(`${wrong[0]} is ${seen.shown[wrong[0]]} after it was set to ${wrong[1]}: ${sessionAdvice}`);
+    if (wrong)
+      throw new PoolerFault(
+        `DATABASE_URL: a connection has ${wrong[0]} ${seen.shown[wrong[0]]} although it was set to ${wrong[1]}: ${sessionAdvice}`,
+      );
     this.isReadOnly = seen.is_read_only;
     // A pooler gives a number of its own.
     this.isPooled = processIdOf(this) !== seen.pid;

@@ -1,6 +1,6 @@
 // Sends statements to the database and receives the results. With the driver's own timer and promise per statement, a result
 // would stay in memory until the next major garbage collection.
-import { Socket } from "node:net";
+import { Socket, connect } from "node:net";
 import { Query, type ClientBase, type Connection, type QueryResult } from "pg";
 import type { Row, Statement } from "./sql.ts";
 
@@ -11,6 +11,8 @@ export const statementTimeoutMs = 10_000;
 // The database cancels a statement before this time. If it has sent nothing by then, it is unreachable although the connection is
 // still open.
 const silenceMs = statementTimeoutMs + 2_000;
+const cancelMs = 3_000;
+const cancelCode = 80_877_102;
 export const silenceMessage = "The database has not responded for too long.";
 
 export function send<R extends Row>(client: ClientBase, { name, text, values }: Statement): Promise<QueryResult<R>> {
@@ -32,24 +34,37 @@ const watches = new WeakMap<ClientBase, SilenceWatch>();
 function watchOf(client: ClientBase): SilenceWatch {
   const known = watches.get(client);
   if (known) return known;
-  // The driver has this property, but its types do not declare it.
-  const watch = new SilenceWatch((client as ClientBase & { connection: Connection }).connection);
+  const watch = new SilenceWatch(client as Inner);
   client.on("notice", (notice) => watch.noticed(notice));
   watches.set(client, watch);
   return watch;
 }
 
+// The driver has these properties, but its types do not declare them.
+type Inner = ClientBase & { connection: Connection; host: string; port: number; processID: number; secretKey: number };
+
+// Without this, a commit that waits for a synchronous standby would keep its place in PostgreSQL until the standby is back.
+function cancel({ host, port, processID, secretKey }: Inner): void {
+  const path = `${host}/.s.PGSQL.${port}`;
+  const socket = connect(host.startsWith("/") ? { path } : { host, port });
+  const request = Buffer.alloc(16);
+  for (const [at, value] of [16, cancelCode, processID, secretKey].entries()) request.writeInt32BE(value, at * 4);
+  socket.on("error", () => {});
+  socket.setTimeout(cancelMs, () => socket.destroy());
+  socket.end(request);
+}
+
 // Watches one connection, which answers in order. If it is silent for too long, it is closed and every pending statement fails.
 // There is at most one timer, and it is not cleared: there are too many statements to set one for each.
 class SilenceWatch {
-  readonly #connection: Connection;
+  readonly #client: Inner;
   readonly #waiting: ((error: Error) => void)[] = [];
   #heardMs = 0;
   #isWatching = false;
   #isUnconfirmed = false;
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
+  constructor(client: Inner) {
+    this.#client = client;
   }
 
   asked(reject: (error: Error) => void): void {
@@ -81,7 +96,8 @@ class SilenceWatch {
 
   #giveUp(): void {
     for (const reject of this.#waiting.splice(0)) reject(new Error(silenceMessage));
-    this.#connection.stream.destroy();
+    cancel(this.#client);
+    this.#client.connection.stream.destroy();
   }
 }
 
