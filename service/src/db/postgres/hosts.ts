@@ -124,7 +124,7 @@ export class Hosts implements Route {
   // Each server is asked in its own time, so one that does not answer delays no other.
   async #ask(host: Host, signal: AbortSignal): Promise<void> {
     for (let pause = pauseMs.least; !signal.aborted; pause = Math.min(pause * 2, pauseMs.most)) {
-      const fault = await this.probe(host);
+      const fault = await this.#probe(host);
       if (signal.aborted) return;
       if (fault === null) return this.#found(host);
       this.#failedAgain(host, fault);
@@ -134,7 +134,7 @@ export class Hosts implements Route {
   }
 
   // Returns why the server cannot be used for writes, or null.
-  async probe(host: Host): Promise<unknown> {
+  async #probe(host: Host): Promise<unknown> {
     const client = new SessionClient(host, { config: this.#config, limits });
     try {
       await client.connect();

@@ -9,7 +9,7 @@ const waitMsMax = { idle: 60_000, working: 15 * 60_000 };
 // A lock is not released.
 export class LockFault extends Error {}
 
-export type LockName = keyof typeof advisoryLocks;
+type LockName = keyof typeof advisoryLocks;
 type Holder = { pid: number; name: string; address: string; user_name: string; since: string; is_idle: boolean };
 
 // Takes the lock until the connection ends. A working holder, such as a process that migrates, is waited for much longer than one
@@ -27,7 +27,7 @@ export async function takeLock(client: Client, name: LockName, waitMs = waitMsMa
   }
 }
 
-export async function tryLock(client: Client, name: LockName): Promise<boolean> {
+async function tryLock(client: Client, name: LockName): Promise<boolean> {
   const { rows } = await client.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [advisoryLocks[name]]);
   return rows[0]?.got === true;
 }
