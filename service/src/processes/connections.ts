@@ -1,9 +1,7 @@
 import { ConfigFault } from "../config.ts";
-import type { Queryable } from "../db/postgres/database.ts";
-import { sql } from "../db/postgres/sql.ts";
 import type { WorkerCount } from "./worker-count.ts";
 
-// Of all workers that serve requests, if PostgreSQL allows it.
+// For all workers that serve requests together, if PostgreSQL allows it.
 const writersWanted = 24;
 const writersOfOne = { least: 2, enough: 4, most: 10 };
 // The connections of one pool that are not for writers: readers, and half as many again for transactions that wait for locks.
@@ -11,7 +9,7 @@ const readers = 2;
 const listeners = 2;
 const writersOfEngine = 10;
 export const writersOfFirst = 2;
-// Left to commands, exports, the embedded database's guard, and monitoring.
+// Reserved for commands, exports, the embedded database's guard, and monitoring.
 const spare = 10;
 
 type Fit = { count: number; writersMax: number };
@@ -36,16 +34,4 @@ export function fitWorkers({ count, isAuto }: WorkerCount, limit: number, hasRow
       `WORKERS: ${fitting} workers need ${needed} connections, but PostgreSQL allows ${limit}: raise max_connections, or use fewer workers`,
     );
   return { count: fitting, writersMax };
-}
-
-// How many connections this user may open to this database. Version 15 reserves fewer.
-export async function readConnectionLimit(database: Queryable): Promise<number> {
-  const [row] = await database.query<{ most: number }>(sql`
-    select least(
-      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-        - coalesce(current_setting('reserved_connections', true), '0')::int,
-      (select nullif(rolconnlimit, -1) from pg_roles where rolname = session_user),
-      (select nullif(datconnlimit, -1) from pg_database where datname = current_database())
-    )::int as most`);
-  return row?.most ?? 0;
 }
