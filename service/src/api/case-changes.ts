@@ -1,7 +1,7 @@
 import { insertMemberCloses } from "../db/case-members.ts";
 import { findOpenCaseId, lockCases, saveCases, type LockedCase, type LockedCases } from "../db/cases.ts";
 import type { Transaction } from "../db/postgres/database.ts";
-import { contended as lostRace } from "../db/postgres/errors.ts";
+import { contended as lostRace } from "../db/postgres/faults.ts";
 import { findDue } from "../db/due-times.ts";
 import { appendEvents } from "../db/events.ts";
 import { resumeHandovers } from "../db/handovers.ts";

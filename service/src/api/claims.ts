@@ -2,7 +2,7 @@ import { findCaseVersion } from "../db/cases.ts";
 import { appendEvents } from "../db/events.ts";
 import { countClaimsOf, deleteClaim, findClaim, lockClaim, saveClaim } from "../db/leases.ts";
 import type { Queryable } from "../db/postgres/database.ts";
-import { contended } from "../db/postgres/errors.ts";
+import { contended } from "../db/postgres/faults.ts";
 import { CaseClaim, ClaimRequest, claimCase, claimEvent, claimsMax, heldBy, leaseMinutes, type Claim } from "../domain/claim.ts";
 import { notFound } from "../domain/failure.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";

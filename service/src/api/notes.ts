@@ -4,7 +4,7 @@ import { claimKey, saveReply, type StoredReply } from "../db/keys.ts";
 import { countNotes, findNoteTexts, insertNote, listNotes } from "../db/notes.ts";
 import { insertNotices } from "../db/notices.ts";
 import type { Queryable, Transaction } from "../db/postgres/database.ts";
-import { contended } from "../db/postgres/errors.ts";
+import { contended } from "../db/postgres/faults.ts";
 import { findUserIdsByEmail } from "../db/users.ts";
 import { notFound } from "../domain/failure.ts";
 import { NewNote, Note, mentionedIn, noteCase, notesMax } from "../domain/note.ts";

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { openAddressData } from "../address-data.ts";
 import { ConfigFault, type Config } from "../config.ts";
 import { ownerFault } from "../db/postgres/cluster.ts";
-import { codeOf } from "../db/postgres/errors.ts";
+import { codeOf } from "../db/postgres/faults.ts";
 import { MigrationFault, checkMigrations, findServer, listPendingMigrations, serverFault } from "../db/postgres/migrate.ts";
 import { canLockTenants, isBound } from "../db/tenant-lock.ts";
 import type { Waiting } from "../db/waiting.ts";

@@ -1,4 +1,4 @@
-import { codeOf } from "../db/postgres/errors.ts";
+import { codeOf } from "../db/postgres/faults.ts";
 import { runCommand } from "./run.ts";
 
 // The reader of standard output may close the pipe, as `head` does. That is not a failure.

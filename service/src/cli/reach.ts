@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { codeOf } from "../db/postgres/errors.ts";
+import { codeOf } from "../db/postgres/faults.ts";
 import type { Trouble } from "../operator.ts";
 
 const untrusted = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/;

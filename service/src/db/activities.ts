@@ -4,7 +4,7 @@ import type { StoredCampaigns } from "../domain/campaign.ts";
 import type { Source } from "../domain/source.ts";
 import { advisoryLocks } from "./postgres/advisory-locks.ts";
 import type { Queryable } from "./postgres/database.ts";
-import { codeOf } from "./postgres/errors.ts";
+import { codeOf } from "./postgres/faults.ts";
 import { deleteAssessmentsOf } from "./assessments.ts";
 import type { ClaimedActivity } from "./inbox.ts";
 import { deleteLabelsOf } from "./labels.ts";

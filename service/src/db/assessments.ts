@@ -5,6 +5,7 @@ import { newActivity } from "./inbox.ts";
 import { parcelsOf } from "./parcels.ts";
 import type { Queryable, TenantDatabase } from "./postgres/database.ts";
 import { joinJson, plainArray, sql } from "./postgres/sql.ts";
+import { vouch } from "./vouch.ts";
 
 // Channels for notifications that carry a tenant's id. The first is used when a process without an engine has stored an activity
 // that waits for its verdict. The second is used when an engine has answered an assessment that another process received.
@@ -38,7 +39,7 @@ export async function insertAssessments(
     mustNotify,
   });
   const isNew = (each: (typeof all)[number]) => fresh.has(each.key) && first.get(each.key) === each;
-  const known = all.every(isNew) ? [] : await findAssessments(database, tenantId, [...first.keys()]);
+  const known = all.every(isNew) ? [] : await findKnown(database, tenantId, [...first.keys()]);
   const rows = new Map(known.map((row) => [row.id_key, row]));
   return all.map((each): Accepted => {
     const { key: id_key, fingerprint } = each;
@@ -134,6 +135,15 @@ type AssessmentRow = {
   fingerprint: Buffer;
   reply: string | null;
 };
+
+// What is answered again must be as durable as the first answer.
+function findKnown(database: TenantDatabase, tenantId: string, keys: string[]): Promise<AssessmentRow[]> {
+  return database.transaction(async (tx) => {
+    const found = await findAssessments(tx, tenantId, keys);
+    await vouch(tx);
+    return found;
+  });
+}
 
 async function findAssessments(database: Queryable, tenantId: string, keys: string[]): Promise<AssessmentRow[]> {
   return database.query<AssessmentRow>(sql`

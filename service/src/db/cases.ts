@@ -4,7 +4,7 @@ import { judgedText } from "../domain/figures.ts";
 import { reasonsOf } from "../domain/search.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import type { Queryable, Row, Transaction } from "./postgres/database.ts";
-import { codeOf, lockTimeoutCode } from "./postgres/errors.ts";
+import { codeOf, lockTimeoutCode } from "./postgres/faults.ts";
 import { joinJson, plainArray, sql, statement } from "./postgres/sql.ts";
 
 // `text` is the stored document, ready to be sent. The flag belongs to the account and is stored in a column of its own.

@@ -2,7 +2,7 @@ import type { RecordedActivity } from "../domain/activity.ts";
 import { Failure } from "../domain/failure.ts";
 import { storableText } from "../domain/raw-value.ts";
 import type { Queryable } from "./postgres/database.ts";
-import { codeOf } from "./postgres/errors.ts";
+import { codeOf } from "./postgres/faults.ts";
 import { claimOldest, type OldestActivity } from "./inbox-claims.ts";
 import { sql } from "./postgres/sql.ts";
 

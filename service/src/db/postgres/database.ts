@@ -1,19 +1,23 @@
-import { Client, DatabaseError, type Pool, type PoolClient, type QueryResult } from "pg";
+import { DatabaseError, type Pool, type PoolClient } from "pg";
 import { Failure } from "../../domain/failure.ts";
-import { RoleConnections, clientOptions, endingOf, givenUp, type DatabaseAddress } from "./connections.ts";
-import { sql, unprepared, type Row, type Statement } from "./sql.ts";
+import { commit } from "./commit.ts";
+import { RoleConnections, clientConfig, givenUp, sessionOf, unlimited, type DatabaseAddress } from "./connections.ts";
 import {
   abortedCode,
   busy,
   codeOf,
   contended,
-  contendedCodes,
   isAway,
+  isContended,
   lockTimeoutCode,
   readOnlyCode,
+  throwFailure,
   toFailure,
   uncertain,
-} from "./errors.ts";
+} from "./faults.ts";
+import { Hosts, serversOf } from "./hosts.ts";
+import { openSession, type SessionClient } from "./session.ts";
+import { sql, unprepared, type Row, type Statement } from "./sql.ts";
 import { send } from "./wire.ts";
 
 export type { Row };
@@ -42,6 +46,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export class Database implements TenantDatabase {
   readonly #address: DatabaseAddress;
   readonly #writersMax: number;
+  readonly hosts: Hosts;
   readonly #all: RoleConnections;
   #locked: RoleConnections | null = null;
   #role: string | null = null;
@@ -50,7 +55,10 @@ export class Database implements TenantDatabase {
   constructor(address: DatabaseAddress, options: { writersMax?: number } = {}) {
     this.#address = address;
     this.#writersMax = options.writersMax ?? writersMaxDefault;
-    this.#all = new RoleConnections(address, { writersMax: this.#writersMax });
+    this.hosts = new Hosts(serversOf(address), clientConfig, (isOther) => {
+      for (const lane of [this.#all, this.#locked]) lane?.leave(isOther);
+    });
+    this.#all = new RoleConnections(this.hosts, { writersMax: this.#writersMax });
   }
 
   // For another thread of this process, which needs connections of its own.
@@ -61,7 +69,7 @@ export class Database implements TenantDatabase {
   // From now on, work for a tenant runs under this role, to which the tables' policies apply.
   lockTenants(role: string): void {
     this.#role = role;
-    this.#locked ??= new RoleConnections(this.#address, { writersMax: this.#writersMax, role });
+    this.#locked ??= new RoleConnections(this.hosts, { writersMax: this.#writersMax, role });
   }
 
   // The role of tenants' work, or null without the lock.
@@ -107,7 +115,10 @@ export class Database implements TenantDatabase {
       return await (await reader).ask<R>(statement, tenantId);
     } catch (error) {
       if (!isAway(error) || this.#isEnded) throw toFailure(error);
-      if (codeOf(error) === readOnlyCode) lane.dropReader(slot, reader);
+      if (codeOf(error) === readOnlyCode) {
+        lane.dropReader(slot, reader);
+        this.hosts.foundReadOnly(this.hosts.current);
+      }
     }
     try {
       return await (await lane.reader(slot)).ask<R>(statement, tenantId);
@@ -119,6 +130,8 @@ export class Database implements TenantDatabase {
   // Fails if the database cannot be reached, or is read-only. The statement finds nothing and locks nothing, but PostgreSQL
   // refuses it in a read-only transaction.
   async requireWrites(): Promise<void> {
+    // Writes wait for the same search for a server.
+    await this.hosts.ready(true).catch(throwFailure);
     await this.query(sql`select 1 as ready from service_settings where false for update`);
   }
 
@@ -142,7 +155,7 @@ export class Database implements TenantDatabase {
         const wasBrief: boolean = !isPatient && codeOf(error) === lockTimeoutCode;
         isPatient ||= wasBrief;
         if (wasBrief) continue;
-        if (!contendedCodes.has(codeOf(error))) throw toFailure(error);
+        if (!isContended(error)) throw toFailure(error);
         if (attempt === attemptsMax) throw contended(error);
       }
     }
@@ -153,29 +166,26 @@ export class Database implements TenantDatabase {
     try {
       return await this.#attempt({ lane, begin, isPatient: false }, work);
     } catch (error) {
-      throw contendedCodes.has(codeOf(error)) ? contended(error) : toFailure(error);
+      throw isContended(error) ? contended(error) : toFailure(error);
     }
   }
 
   // A separate connection outside the pool, for LISTEN and for locks that outlive a transaction. Its statements have no time
   // limit unless one is given. A statement that exceeds the limit ends the connection.
-  async connect({ role, silenceMs }: { role?: string; silenceMs?: number } = {}): Promise<Client> {
-    const patient = { lock_timeout: 0, statement_timeout: 0, idle_in_transaction_session_timeout: 0 };
+  async connect({ role, silenceMs }: { role?: string; silenceMs?: number } = {}): Promise<SessionClient> {
     // On a pipelined connection, the driver's limit also ends the connection.
-    const own = { ...patient, query_timeout: silenceMs ?? 0, pipeline: silenceMs !== undefined };
-    const client = new Client({ ...clientOptions(this.#address, role), ...own });
-    client.on("error", () => {});
-    await client.connect();
-    return client;
+    const config = { ...clientConfig, query_timeout: silenceMs ?? 0, pipeline: silenceMs !== undefined };
+    return openSession(this.hosts, { config, limits: unlimited, ...(role !== undefined && { role }) });
   }
 
   async end(): Promise<void> {
     this.#isEnded = true;
+    this.hosts.end();
     await Promise.race([Promise.all([this.#all.end(), this.#locked?.end()]), givenUp()]);
   }
 
   async #attempt<T>({ lane, begin, isPatient }: Attempt, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const client = await lend(isPatient ? lane.waiters : lane.writers);
+    const client = await this.#lend(isPatient ? lane.waiters : lane.writers);
     let isBroken = true;
     const begun = send(client, unprepared(begin));
     const tx = new OpenTransaction(client, { isPatient, begun });
@@ -194,16 +204,20 @@ export class Database implements TenantDatabase {
         () => false,
       );
       // The next connection may reach a server that accepts writes.
-      isBroken = !isAlive || codeOf(error) === readOnlyCode;
-      throw error instanceof Failure || !isAway(error) ? error : (endingOf(client) ?? error);
+      isBroken = !isAlive;
+      if (codeOf(error) === readOnlyCode) {
+        isBroken = true;
+        this.hosts.foundReadOnly(sessionOf(client).server);
+      }
+      throw error instanceof Failure || !isAway(error) ? error : (sessionOf(client).ending ?? error);
     } finally {
-      client.release(isBroken);
+      client.release(isBroken || sessionOf(client).isStale);
     }
   }
 
   // Sends everything at once. If BEGIN failed, the statement would still be a transaction by itself.
   async #attemptAlone<R extends Row>({ lane, begin, isPatient }: Attempt, statement: Statement): Promise<R[]> {
-    const client = await lend(isPatient ? lane.waiters : lane.writers);
+    const client = await this.#lend(isPatient ? lane.waiters : lane.writers);
     let isBroken = true;
     const [begun, answered, committed] = [send(client, unprepared(begin)), send<R>(client, statement), commit(client)];
     const settled = Promise.allSettled([begun, answered, committed]);
@@ -214,27 +228,34 @@ export class Database implements TenantDatabase {
       return rows;
     } catch (error) {
       isBroken = error instanceof Failure || isAway(error);
+      if (codeOf(error) === readOnlyCode) this.hosts.foundReadOnly(sessionOf(client).server);
       // The commit was sent too, so without an answer from the database it may have been committed.
-      throw error instanceof Failure || error instanceof DatabaseError ? error : uncertain(endingOf(client) ?? error);
+      throw error instanceof Failure || error instanceof DatabaseError ? error : uncertain(sessionOf(client).ending ?? error);
     } finally {
       await settled;
-      client.release(isBroken);
+      client.release(isBroken || sessionOf(client).isStale);
+    }
+  }
+
+  // If the server has just been lost, waits once for another one, or until none is found.
+  async #lend(pool: Pool): Promise<PoolClient> {
+    for (let isAgain = false; ; isAgain = true) {
+      try {
+        // Nobody joins the pool's queue while nothing can be opened.
+        if (!this.hosts.isFine && pool.idleCount === 0) await this.hosts.ready(true);
+        return await pool.connect();
+      } catch (error) {
+        // Every connection is busy with writes that wait for locks. The database is reachable, and nothing was attempted.
+        const hasTimedOut = /timeout exceeded/.test(String(error));
+        if (hasTimedOut && this.hosts.isFine && pool.totalCount >= pool.options.max) throw busy(error);
+        if (isAgain || this.#isEnded || this.hosts.isFine || hasTimedOut) throw error;
+      }
     }
   }
 }
 
 function withPlans(begin: string, options: TransactionOptions | undefined): string {
   return options?.keepsPlans === true ? begin + keptPlans : begin;
-}
-
-async function lend(pool: Pool): Promise<PoolClient> {
-  try {
-    return await pool.connect();
-  } catch (error) {
-    // Every connection is busy with writes that wait for locks. The database is reachable, and nothing was attempted.
-    const isFull = pool.totalCount >= pool.options.max && /timeout exceeded/.test(String(error));
-    throw isFull ? busy(error) : error;
-  }
 }
 
 // If one of several concurrent statements fails, the others may still send more after the transaction has ended. That would run
@@ -275,15 +296,4 @@ class OpenTransaction implements Transaction {
   end(): void {
     this.#hasEnded = true;
   }
-}
-
-async function commit(client: PoolClient): Promise<void> {
-  let done: QueryResult;
-  try {
-    done = await send(client, unprepared("commit"));
-  } catch (cause) {
-    if (contendedCodes.has(codeOf(cause))) throw cause;
-    throw uncertain(cause);
-  }
-  if (done.command !== "COMMIT") throw new Error(`commit returned ${done.command}`);
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { advisoryLocks } from "./advisory-locks.ts";
 import { EmbeddedFault, binary, closeFolder, makeCluster, makeFolder, makeSocketFolder, quoted } from "./cluster.ts";
-import { codeOf, isAway, lockTimeoutCode } from "./errors.ts";
+import { codeOf, isAway, lockTimeoutCode } from "./faults.ts";
 import { interrupt, isRunning, isRunningIn, launcher, serverUser, type Launcher } from "./privilege.ts";
 
 // Our own PostgreSQL in DATA_DIR, reached over a Unix socket. At start, the folder may be missing or clean, its service may have

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import type { Database, Row, TenantDatabase } from "./database.ts";
-import { toFailure } from "./errors.ts";
+import { toFailure } from "./faults.ts";
 import { unprepared, type Statement } from "./sql.ts";
 import { send, statementTimeoutMs } from "./wire.ts";
 

@@ -1,5 +1,5 @@
 import type { Queryable } from "./database.ts";
-import { codeOf, statementTimeoutCode } from "./errors.ts";
+import { codeOf, statementTimeoutCode } from "./faults.ts";
 import { unprepared } from "./sql.ts";
 
 // Returns null if the read takes too long. The transaction continues. The rollback also ends the time limit, which would otherwise
