@@ -35,6 +35,7 @@ export function QueueScreen() {
 
 const liveWords = { live: "Live", connecting: "Connecting", lost: "Not live", "not-allowed": "Live updates not available" };
 
+// On a phone, the word is left out while all is well. Otherwise it would cut off the count of the first tab.
 function LiveDot() {
   const { live } = useWorkspace();
   const state = useSyncExternalStore(live.subscribe, live.state);
@@ -42,7 +43,7 @@ function LiveDot() {
   return (
     <span role="status" className="flex shrink-0 items-center gap-1.5 px-4 text-xs text-soft">
       <span className={`size-2 rounded-full ${look}`} aria-hidden />
-      {liveWords[state]}
+      <span className={state === "live" ? "max-sm:sr-only" : ""}>{liveWords[state]}</span>
     </span>
   );
 }
