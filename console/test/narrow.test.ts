@@ -89,3 +89,22 @@ test.each([1366, 1280, 640, 390])("screens: every control can be reached and eve
   await page.getByRole("menuitem", { name: "Sign out", exact: true }).waitFor();
   expect(visitor.complaints).toEqual([]);
 });
+
+test("screens: on a phone the count of the first tab is whole, and a chosen tab is in sight", async () => {
+  const visitor = await Visitor.create(browser.current, service.current, { width: 390 });
+  const { page } = visitor;
+  await visitor.report("ann");
+  const expectInSight = async (tab: string) => {
+    const box = await page.getByRole("navigation").locator("[aria-current=page]", { hasText: tab }).boundingBox();
+    const views = await page.getByRole("button", { name: "Views" }).boundingBox();
+    const right = tab.startsWith("Open") ? (views?.x ?? 0) : 390;
+    expect((box?.x ?? 0) + (box?.width ?? 1_000)).toBeLessThanOrEqual(right);
+  };
+  await visitor.goto();
+  await visitor.expectFocused("ann");
+  await expectInSight("Open, highest risk");
+  await visitor.goto("/detection?tab=not-accepted");
+  await page.locator("[aria-current=page]", { hasText: "Not accepted" }).waitFor();
+  await expectInSight("Not accepted");
+  expect(visitor.complaints).toEqual([]);
+});
