@@ -10,6 +10,7 @@ import { isolation } from "./isolation.ts";
 import { mutation } from "./mutation.ts";
 import type { Part } from "./part.ts";
 import { rolling } from "./rolling.ts";
+import { standby } from "./standby.ts";
 import { tokens } from "./tokens.ts";
 
 // In the order of docs/PROOF.md.
@@ -21,6 +22,7 @@ export const parts: Part[] = [
   fullAndSlow,
   assessments,
   rolling,
+  standby,
   isolation,
   badInput,
   tokens,

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { NoBrowser, ensureChromium } from "./browser.ts";
 import { NoMailServer, ensureMailServer } from "./mail-server.ts";
+import { NoPooler, ensurePooler } from "./pooler.ts";
 import type { Suite } from "./suites.ts";
 
 type Step = { name: string; file: string; args: string[] };
@@ -50,10 +51,13 @@ async function runChecks(): Promise<boolean> {
 
 try {
   ensureChromium();
-  if (isSlow) ensureMailServer();
+  if (isSlow) {
+    ensureMailServer();
+    ensurePooler();
+  }
 } catch (error) {
-  if (!(error instanceof NoBrowser || error instanceof NoMailServer)) throw error;
-  console.error(`casehound: ${error.message}`);
+  if (![NoBrowser, NoMailServer, NoPooler].some((kind) => error instanceof kind)) throw error;
+  console.error(`casehound: ${error instanceof Error ? error.message : String(error)}`);
   process.exit(2);
 }
 

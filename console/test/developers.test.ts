@@ -60,7 +60,7 @@ test("developers: credentials are created by keyboard, the secret is shown once 
   expect(await tokenStatus(id, next)).toBe(200);
   await page.getByRole("button", { name: `Revoke ${id}` }).click();
   await page.getByRole("button", { name: "Revoke permanently" }).click();
-  await page.getByText(`${id} is revoked.`).waitFor();
+  await page.getByText(`${id} was revoked.`).waitFor();
   await page.getByRole("button", { name: "Show 1 revoked" }).waitFor();
   expect(await tokenStatus(id, next)).toBe(401);
   expect(guest.complaints).toEqual([]);

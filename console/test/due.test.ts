@@ -76,7 +76,7 @@ test("due times: an admin sets them; a colleague's change is not overwritten, an
     .waitFor();
   await page.getByRole("textbox", { name: "to" }).fill("24:00");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText(/^The due times are saved/).waitFor();
+  await page.getByText(/^The due times were saved/).waitFor();
   expect(await axeFindings(page)).toEqual([]);
   const stored = (await tenant.call("GET", "/due-times")).json.data as DueTimes;
   expect(stored).toEqual({

@@ -25,7 +25,7 @@ test("inbox: mentions and handovers arrive live, by keyboard they are opened and
   await ben.expectLive();
   expect(await entry(ben).textContent()).toBe("Inbox");
   await ben.press("i");
-  await ben.page.getByRole("heading", { name: "Nothing here" }).waitFor();
+  await ben.page.getByRole("heading", { name: "Your inbox is empty" }).waitFor();
   expect(await axeFindings(ben.page)).toEqual([]);
   await ben.tenant.call("POST", `/cases/${case_id}/handover`, {
     body: { case_version, handed_to: "admin", text: "Please decide." },

@@ -57,7 +57,7 @@ test.each([1366, 1280, 640, 390])("screens: every control can be reached and eve
     [`/cases/${found?.case_id ?? ""}`, "Times are in"],
     ["/accounts/ann", "In Casehound since"],
     ["/links", "laptop"],
-    ["/inbox", "Nothing here"],
+    ["/inbox", "Your inbox is empty"],
     ["/overview", "Opened and closed"],
     ["/team", "Closed by person"],
     ["/detection", "Impossible travel"],

@@ -35,7 +35,7 @@ test("notifications: a person chooses them from the menu, tests them, and a new 
   await page.getByRole("dialog", { name: "Save as a view" }).waitFor();
   await page.keyboard.type("All of it");
   await visitor.press("Enter");
-  await page.getByText("The view All of it is saved.").waitFor();
+  await page.getByText("The view All of it was saved.").waitFor();
   await page.getByRole("button", { name: /Ada Investigator/ }).press("Enter");
   await page.getByRole("menuitem", { name: "Notifications" }).press("Enter");
   await page.getByRole("heading", { name: "Notifications" }).waitFor();

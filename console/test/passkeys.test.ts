@@ -42,7 +42,7 @@ async function open() {
   return { ada, guest, page: guest.page, device };
 }
 
-test("passkeys: one is added, signs in without a password, shows its last use, and can be removed", async () => {
+test("passkeys: a person adds one, signs in with it without a password, sees its last use, and removes it", async () => {
   const { ada, guest, page } = await open();
   await guest.signIn(ada.email);
   await guest.choose("Two-factor authentication");
@@ -71,11 +71,11 @@ test("passkeys: one is added, signs in without a password, shows its last use, a
   await page.getByRole("button", { name: "Remove the passkey Ada’s laptop" }).click();
   await page.getByLabel("Your password").fill(goodPassword);
   await guest.press("Enter");
-  await page.getByText("The passkey Ada’s laptop is removed.").waitFor();
+  await page.getByText("The passkey Ada’s laptop was removed.").waitFor();
   await guest.press("Escape");
   await guest.choose("Sign out");
   await page.getByRole("button", { name: "Sign in with a passkey" }).click();
-  await page.getByText("The passkey is not known here, or was removed. Sign in another way.").waitFor();
+  await page.getByText("This passkey is unknown or was removed. Sign in another way.").waitFor();
   expect(guest.complaints).toEqual([]);
 });
 

@@ -183,7 +183,7 @@ test("people: an admin makes a role from scopes, gives it to a person, changes i
   await editor.getByRole("checkbox", { name: /List cases/ }).check();
   expect(await axeFindings(page)).toEqual([]);
   await editor.getByRole("button", { name: "Create role" }).click();
-  await page.getByText("The role auditor is created.").waitFor();
+  await page.getByText("The role auditor was created.").waitFor();
   await page.getByRole("button", { name: "Edit the role auditor" }).waitFor();
   expect(await axeFindings(page)).toEqual([]);
   await guest.press("Escape");
@@ -194,7 +194,7 @@ test("people: an admin makes a role from scopes, gives it to a person, changes i
   await page.getByRole("button", { name: "Edit the role auditor" }).click();
   await page.getByRole("checkbox", { name: /Read one case/ }).check();
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("The role auditor is changed.").waitFor();
+  await page.getByText("The role auditor was changed.").waitFor();
   await page.getByRole("button", { name: "Edit the role auditor" }).click();
   expect(await axeFindings(page)).toEqual([]);
   await page.getByRole("button", { name: "Delete" }).click();

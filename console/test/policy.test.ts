@@ -41,7 +41,7 @@ test("policy: a row can be added, tried on the last 30 days and saved as a new v
   await trial.getByText("With the saved policy: 0 challenged, 0 blocked.").waitFor();
   expect((await policyOf(tenant)).policy_version).toBe(1);
   await section.getByRole("button", { name: "Save the policy" }).click();
-  await page.getByText("The policy is saved as version 2.").waitFor();
+  await page.getByText("The policy was saved as version 2.").waitFor();
   expect((await policyOf(tenant)).rows.at(-1)).toEqual({
     name: "Careful with log-ins",
     moments: ["login"],
@@ -68,12 +68,12 @@ test("policy: rows can be moved and removed, a row that never matches is named, 
   await section.getByText("row 2 can never match, because the rows before it match first").waitFor();
   await act(1, "Remove");
   await save.click();
-  await page.getByText("The policy is saved as version 2.").waitFor();
+  await page.getByText("The policy was saved as version 2.").waitFor();
   expect((await policyOf(tenant)).rows.map(({ name }) => name)).toEqual(["Almost certainly fraud", "Perhaps a stranger"]);
   await page.getByRole("button", { name: "Use as draft version 1" }).click();
   await section.getByRole("cell", { name: "Probably fraud" }).waitFor();
   await save.click();
-  await page.getByText("The policy is saved as version 3.").waitFor();
+  await page.getByText("The policy was saved as version 3.").waitFor();
   expect((await policyOf(tenant)).rows).toHaveLength(3);
   expect(visitor.complaints).toEqual([]);
 });
@@ -88,7 +88,7 @@ test("policy: a colleague's change is shown and does not overwrite the draft", a
   expect((await tenant.call("PUT", "/policy", { body })).status).toBe(200);
   await section.getByRole("button", { name: "Continue with mine" }).click();
   await section.getByRole("button", { name: "Save the policy" }).click();
-  await page.getByText("The policy is saved as version 3.").waitFor();
+  await page.getByText("The policy was saved as version 3.").waitFor();
   expect(await policyOf(tenant)).toMatchObject({ mode: "shadow", policy_version: 3, rows: { length: 3 } });
 });
 

@@ -150,7 +150,7 @@ test("password: a wrong current one is reported and changes nothing; the right o
   expect((await elsewhere.ask("GET", "/auth/session")).status).toBe(200);
   await page.getByLabel("Current password").fill(goodPassword);
   await guest.press("Enter");
-  await page.getByText("Your password is changed.").waitFor();
+  await page.getByText("Your password was changed.").waitFor();
   expect((await elsewhere.ask("GET", "/auth/session")).status).toBe(401);
   await page.reload();
   await guest.menu().waitFor();

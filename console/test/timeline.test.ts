@@ -116,7 +116,7 @@ test("timeline: a failed read says so and is retried on request; the rest of the
   await page.getByRole("heading", { name: "Audit trail" }).waitFor();
   await page.unroute("**/activities?*");
   await page.getByRole("button", { name: "Try again" }).click();
-  await page.getByText("Fraud reported").waitFor();
+  await page.getByText("Fraud reported", { exact: true }).waitFor();
   expect(await page.getByText("could not be loaded").count()).toBe(0);
 });
 

@@ -22,7 +22,7 @@ test("views: saved, opened, moved, changed and deleted by keyboard; the address 
   await page.getByLabel("Shortcut").selectOption("1");
   expect(await axeFindings(page)).toEqual([]);
   await page.getByLabel("Name").press("Enter");
-  await page.getByText("The view Blocked today is saved.").waitFor();
+  await page.getByText("The view Blocked today was saved.").waitFor();
   const sidebar = page.getByRole("navigation", { name: "Saved views" });
   const link = sidebar.getByRole("link", { name: "Blocked today" });
   await expect.poll(() => link.textContent(), patience).toBe("Blocked today1");
@@ -60,7 +60,7 @@ test("views: saved, opened, moved, changed and deleted by keyboard; the address 
   await expect.poll(() => sidebar.getByRole("link").allTextContents(), patience).toEqual(["Everything1", "Blocked today1"]);
   expect(await axeFindings(page)).toEqual([]);
   await manage.getByRole("button", { name: "Edit Everything" }).press("Enter");
-  await page.getByLabel("Replace its filters and order with those of the queue now").press("Space");
+  await page.getByLabel("Replace its filters and sort order with the queue’s current ones").press("Space");
   await page.getByLabel(/^Share with everyone/).press("Space");
   expect(await axeFindings(page)).toEqual([]);
   await page.getByLabel("Name").press("Enter");

@@ -47,7 +47,7 @@ test("developers: a webhook is created, tested, seen to deliver, resent, switche
     await vi.waitFor(() => expect(receiver.received).toHaveLength(3), { timeout: 20_000 });
 
     await page.getByRole("button", { name: `Switch off ${receiver.url}` }).click();
-    await page.getByText("Off", { exact: true }).waitFor();
+    await page.getByRole("list", { name: "Webhooks" }).getByText("Off", { exact: true }).waitFor();
     await page.getByRole("button", { name: `Rotate the secret of ${receiver.url}` }).click();
     await page.getByRole("button", { name: "Create a new secret" }).click();
     expect(await shown.getByLabel("Signing secret", { exact: true }).inputValue()).not.toBe(secret);

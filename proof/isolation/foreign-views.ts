@@ -3,7 +3,7 @@ import { noNotifications } from "../../service/src/domain/notification.ts";
 import type { Answer } from "../../service/test/send.ts";
 import type { Pair } from "./attempts.ts";
 
-// Nobody can be told about the cases in a view of the other tenant, by mail or in a chat. Such a view is refused like an absent one.
+// Nobody can get e-mails or chat messages about a view of the other tenant. Such a view is refused like one that does not exist.
 export async function tryForeignViews({ by, on, tally }: Pair): Promise<void> {
   const [foreign, absent] = [on.own["view_id"] ?? "", randomUUID()];
   const tell = (id: string) =>

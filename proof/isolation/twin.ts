@@ -183,7 +183,7 @@ export class Twin {
   async #askForMails(): Promise<void> {
     const body = { ...noNotifications, views: [this.shared["view_id"]], mentions: true };
     const answer = await this.ask("PUT", `/v2/${this.slug}/notifications`, { headers: this.person, body });
-    if (answer.status !== 200) throw new Error(`a person could not ask for mails: ${answer.text}`);
+    if (answer.status !== 200) throw new Error(`a person could not switch on e-mails: ${answer.text}`);
   }
 
   async #fillCases(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { BlockList } from "node:net";
 import { resolve } from "node:path";
+import { readServers } from "./db/postgres/database-url.ts";
 import { clientIdFault } from "./domain/client.ts";
 import { slugFault } from "./domain/tenant.ts";
 import { logFormats, type LogFormat } from "./log.ts";
@@ -81,9 +82,8 @@ const elsewhere = { format: "json", level: "info" } as const;
 export function readConfig(env: Environment = process.env, isTerminal = process.stderr.isTTY): Config {
   const usual = isTerminal ? terminal : elsewhere;
   const databaseUrl = text(env, "DATABASE_URL");
-  if (databaseUrl !== null && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
-    throw new ConfigFault("DATABASE_URL must begin with postgres:// or postgresql://");
-  }
+  const servers = databaseUrl === null ? null : readServers(databaseUrl);
+  if (typeof servers === "string") throw new ConfigFault(`DATABASE_URL ${servers}`);
   return {
     host: text(env, "HOST") ?? "127.0.0.1",
     port: port(env, "PORT", 8080),

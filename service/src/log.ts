@@ -5,7 +5,7 @@ const causesMax = 3;
 export const logFormats = ["json", "pretty"] as const;
 export type LogFormat = (typeof logFormats)[number];
 
-// Where lines go: standard error. JSON lines are written when there is time, lines for people at once.
+// Lines go to standard error. JSON lines are written in the background, lines for people at once.
 export type LogOutput = { write: (text: string) => unknown };
 type LogOptions = { output?: LogOutput; worker?: string };
 

@@ -2,7 +2,12 @@ import { Client, DatabaseError } from "pg";
 import { ConfigFault } from "./config.ts";
 import { EmbeddedFault } from "./db/postgres/cluster.ts";
 import { codeOf } from "./db/postgres/database.ts";
+import { readServers } from "./db/postgres/database-url.ts";
+import { ReadOnlyServer } from "./db/postgres/faults.ts";
+import { NoServer } from "./db/postgres/hosts.ts";
+import { LockFault } from "./db/postgres/lock-wait.ts";
 import { MigrationFault } from "./db/postgres/migrate.ts";
+import { PoolerFault } from "./db/postgres/session.ts";
 import { Failure } from "./domain/failure.ts";
 
 // What is wrong, and how to fix it.
@@ -11,7 +16,7 @@ export type Trouble = { detail: string; next: string };
 // Whether the operator can fix the error. Such an error is shown in one line with exit code 2, in every command. Anything else is
 // a bug and is shown in full.
 export function isOperators(error: unknown): boolean {
-  return [ConfigFault, EmbeddedFault, MigrationFault].some((kind) => error instanceof kind);
+  return [ConfigFault, EmbeddedFault, LockFault, MigrationFault, PoolerFault].some((kind) => error instanceof kind);
 }
 
 // What is shown of an error that ends a process.
@@ -52,6 +57,8 @@ export function tellDatabase(error: unknown, databaseUrl: string | null): Troubl
   const detail = parts.map((each) => (each instanceof Error ? each.message : String(each)).replaceAll("\n", " ")).join(", ");
   const known = steps.find(([code]) => code.test(codeOf(root)));
   if (known) return { detail, next: known[1](roleOf(databaseUrl)) };
+  if (root instanceof NoServer)
+    return { detail: root.message, next: "start the primary or promote a standby, or correct the hosts in DATABASE_URL" };
   if (databaseUrl === null) return { detail, next: "look in the file postgres.log in DATA_DIR" };
   return { detail, next: "check that the database is running, and the host, port, user, password and name in DATABASE_URL" };
 }
@@ -59,6 +66,7 @@ export function tellDatabase(error: unknown, databaseUrl: string | null): Troubl
 // Whether the database is unavailable or rejects us, which the operator can fix.
 export function isDatabaseTrouble(error: unknown): boolean {
   if (error instanceof Failure) return error.code === "bad-gateway" && error.cause instanceof Error;
+  if (error instanceof NoServer || error instanceof ReadOnlyServer) return true;
   if (error instanceof DatabaseError) return steps.some(([code]) => code.test(codeOf(error)));
   const parts: unknown[] = error instanceof AggregateError ? error.errors : [error];
   return parts.some((each) => each instanceof Error && "syscall" in each && /^(connect|getaddrinfo)$/.test(String(each.syscall)));
@@ -78,5 +86,7 @@ function rootOf(error: unknown): unknown {
 }
 
 function roleOf(databaseUrl: string | null): string {
-  return (databaseUrl === null ? undefined : new Client({ connectionString: databaseUrl }).user) ?? "casehound";
+  const read = databaseUrl === null ? "none" : readServers(databaseUrl);
+  const first = typeof read === "string" ? undefined : read.hosts[0];
+  return (first && new Client({ connectionString: first.url }).user) ?? "casehound";
 }

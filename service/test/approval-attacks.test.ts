@@ -3,7 +3,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import { deleteAccount, lockAccount } from "../src/db/accounts.ts";
 import { sql } from "../src/db/postgres/sql.ts";
 import type { Case } from "../src/domain/case.ts";
-import { decide, listed, openCases, pair, request, requested, seen, setApprovals } from "./approving.ts";
+import { decide, listed, nameOf, openCases, pair, request, requested, seen, setApprovals } from "./approving.ts";
 import { ExternalIssuer, audience, tenantClaim, trust } from "./external-issuer.ts";
 import { expectProblem, TestTenant, useService } from "./harness.ts";
 
@@ -33,6 +33,32 @@ test("PUT approval 422: the first person's role must still allow the close", asy
   expect((await decide(ben, made, "APPROVED")).status).toBe(200);
 });
 
+test("PUT approval 422: the first person must still be allowed to add to the list", async () => {
+  const { tenant, ada, ben } = await team({ blocking: true });
+  const setRole = async (who: typeof ada, role: string) =>
+    expect(await tenant.call("PUT", `/users/${who.signedIn.user.user_id}`, { body: { role } })).toMatchObject({ status: 200 });
+  for (const each of [ada, ben]) await setRole(each, "lead");
+  await tenant.call("POST", "/lists", { body: { name: "known", type: "device", kind: "allow" } });
+  const found = await tenant.openCase();
+  const made = await requested(ada, { cases: seen([found]), list_entries: [{ list: "known", value: "d-1" }] });
+  await setRole(ada, "investigator");
+  expectProblem(await decide(ben, made, "APPROVED"), 422, "validation-error");
+  expect(await tenant.read(found.case_id)).toEqual(found);
+  await setRole(ada, "lead");
+  expect((await decide(ben, made, "APPROVED")).status).toBe(200);
+});
+
+test("POST approvals check: names people only to those who may read cases", async () => {
+  const { tenant, ada, ben } = await team({ blocking: true, includes_clients: true });
+  const body = { cases: seen([await tenant.openCase()]), ...blocks };
+  const check = async (scopes: string[]) => {
+    const token = await tenant.mint(["update:case", "update:enduseraccount", ...scopes]);
+    return (await tenant.call("POST", "/approvals/check", { body, token })).json.data;
+  };
+  expect(await check(["read:case"])).toMatchObject({ needs_approval: true, approvers: [nameOf(ada), nameOf(ben)] });
+  expect(await check([])).toMatchObject({ needs_approval: true, approvers: [] });
+});
+
 test("PUT approval 422: an own disposition that counts as something else than at the request", async () => {
   const { tenant, ada, ben } = await team({ blocking: true });
   const found = await tenant.openCase();
@@ -53,7 +79,7 @@ test("PUT approval 422: an own disposition that counts as something else than at
   expect((await tenant.read(found.case_id)).current_state).toMatchObject({ disposition: "FALSE_POSITIVE" });
 });
 
-test("PUT approval 422: a list that was changed, or made anew, after the request", async () => {
+test("PUT approval 422: a list that was changed or recreated after the request", async () => {
   const { tenant, ada, ben } = await team({ blocking: true });
   const found = await tenant.openCase();
   const list = { name: "devices", type: "device", kind: "block" };

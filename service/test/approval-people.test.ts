@@ -67,7 +67,7 @@ test("the requester cannot approve: not in another session, as an admin, under a
   const body = { status: "APPROVED" };
   const path = `/approvals/${made.approval_id}`;
   expectProblem(await tenant.call("PUT", path, { body, token }), 403, "access-denied");
-  // A token and a cookie together are the token.
+  // If both a token and a cookie are sent, the token counts.
   const both = { authorization: `Bearer ${token}` };
   expectProblem(await ada.call("PUT", path, { body, headers: both }), 403, "access-denied");
   for (const more of [{ decided_by: nameOf(ben) }, { requested_by_id: randomUUID() }])

@@ -59,3 +59,24 @@ test("erasure: no request names the account or quotes what was written about it,
   expectProblem(await decide(ben, made, "APPROVED"), 409, "item-version-conflict");
   expectProblem(await decide(ben, flags, "APPROVED"), 404, "item-not-found");
 });
+
+test("erasure: a request stays what it was if the erased account's id is one of our own words", async () => {
+  const { tenant, ada, ben } = await team({ blocking: true });
+  const found = await tenant.openCase();
+  const made = await requested(ada, { cases: seen([found]), ...blocks, disposition: "CONFIRMED_FRAUD", reason: "Why." });
+  await tenant.call("POST", "/lists", { body: { name: "watched", type: "device", kind: "watch", label: "Bot" } });
+  const close = await requested(ada, { cases: seen([found]), list_entries: [{ list: "watched", value: "kim-7" }] });
+  for (const website_account_id of ["account", "is_blocked", "CONFIRMED_FRAUD", "kim-7"]) {
+    await tenant.call("POST", "/enduseraccounts", { body: { website_account_id } });
+    expect((await tenant.call("DELETE", `/enduseraccounts/${website_account_id}`)).status).toBe(204);
+  }
+  expect((await readApproval(ada, made)).closing).toEqual({ ...blocks, disposition: "CONFIRMED_FRAUD", reason: "Why." });
+  expect((await readApproval(ada, close)).closing).toEqual({
+    list_entries: [{ list: "watched", value: expect.stringMatching(/^erased-[0-9a-f-]{36}$/) }],
+  });
+  expect((await decide(ben, made, "APPROVED")).status).toBe(200);
+  expect(await tenant.read(found.case_id)).toMatchObject({
+    end_user_is_blocked: true,
+    current_state: { disposition: "CONFIRMED_FRAUD" },
+  });
+});

@@ -101,7 +101,7 @@ test("PUT case 403: a person cannot block alone; the approver applies exactly wh
   expect(events.at(-2)?.data).toEqual({ is_blocked: true, approved_by: nameOf(ben) });
   expect(events.at(-1)?.data).toEqual({ status: "APPROVED", because: ["blocking"], cases: 1, case_id });
   expect(events.find(({ type }) => type === "approval.requested")?.actor).toBe(nameOf(ada));
-  // The same again changes nothing.
+  // Repeating it changes nothing.
   expect((await decide(ben, made, "APPROVED")).json.data).toEqual(approved.json.data);
   expect((await tenant.read(case_id)).case_version).toBe(case_version + 1);
   expect(await eventsOf(tenant)).toHaveLength(events.length);

@@ -122,7 +122,7 @@ async function startNginx(gate: number, accounts: string[]): Promise<number> {
   return port;
 }
 
-test("guide: nginx checks the password, asks the gate, and believes nothing else that a visitor says", async () => {
+test("guide: nginx checks the password, asks the gate, and trusts nothing else that a visitor sends", async () => {
   const tenant = await TestTenant.create(service.current);
   const port = await startNginx(await startExample(tenant, "gate.mjs"), ["ada", "bob"]);
   const ask = async (account: string, password: string, claimed = "") => {

@@ -117,7 +117,7 @@ test("overdue: a closed case is not announced, and a reopened one again when its
   expect(await overdueEvents(tenant)).toHaveLength(1);
 });
 
-test("evidence that changes the score sets the due time anew, from the same beginning, and other evidence leaves it", async () => {
+test("evidence that changes the score computes the due time again, from the same beginning, and other evidence does not change it", async () => {
   const tenant = await withTargets([
     { min_score: 5, hours: 2 },
     { min_score: 1, hours: 40 },

@@ -97,7 +97,7 @@ test("GET figures 200: a note on a closed case does not move its close to anothe
   );
 });
 
-test("GET figures people: a close that was taken back later is overturned; one that was undone at once is not", async () => {
+test("GET figures people: a close that was undone later is overturned; one that was undone at once is not", async () => {
   const { tenant, name, cases } = await withCloses();
   const [one, two] = cases;
   for (const { case_id, case_version } of [one, two])

@@ -71,7 +71,7 @@ test("an open event stream ends when any scope of its reader is taken away", asy
   await tenant.call("PUT", "/roles/night-shift", { body: { scopes: ["read:events"] } });
   // A check is trusted for a second.
   await sleep(1_500);
-  await tenant.call("PUT", "/roles/night-shift", { body: { description: "Nobody is told of this" } });
+  await tenant.call("PUT", "/roles/night-shift", { body: { description: "Nobody sees this" } });
   expect((await reader.rest()).filter(({ data }) => data?.includes("Nobody"))).toEqual([]);
   await reader.close();
 });

@@ -153,6 +153,13 @@ export function connectToFolder(dataDir: string): Promise<Client> {
   return connectTo({ host: join(dataDir, "run"), user: "casehound", database: "postgres" });
 }
 
+// Counts the sessions that wait for a lock. A transaction sees new sessions only after its snapshot of them is cleared.
+export async function countLockWaits(client: Client): Promise<number> {
+  await client.query("select pg_stat_clear_snapshot()");
+  const { rowCount } = await client.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
+  return rowCount ?? 0;
+}
+
 // Creates a database on a server and returns its URL. It is empty, or a copy of the template.
 export async function createDatabase(serverUrl: string, options = "encoding 'UTF8'", template = "template0"): Promise<string> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;

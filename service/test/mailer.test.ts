@@ -38,7 +38,7 @@ test("mailer: a server that does not offer STARTTLS gets no mail and no login", 
   expect(plain?.mails()).toEqual([]);
 });
 
-test("mailer: a certificate that nobody vouches for is refused, with STARTTLS and with TLS", async () => {
+test("mailer: a certificate that is not trusted is refused, with STARTTLS and with TLS", async () => {
   for (const [server, tls] of [[upgrading, "upgrade"] as const, [secure, "start"] as const]) {
     const sent = await new Mailer(mailSettings(server?.port ?? 0, { tls, ...login })).send(mail());
     expect(sent).toMatchObject({ isSent: false, isServerFault: true, error: expect.stringContaining("self-signed") });

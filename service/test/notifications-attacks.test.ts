@@ -55,7 +55,7 @@ const spoil = ({ case_id }: Case) => change("update cases set document = '{' whe
 const hourMs = 3_600_000;
 
 test.each(["daily", "hourly"] as const)(
-  "%s mails: what happens after a quiet hour of the mail is told at the next one, not at a time that an attacker chooses",
+  "%s mails: what happens after an hour without news is reported in the next one, not at a time that an attacker chooses",
   async (pace) => {
     const { tenant, email } = await newWatcher({ pace });
     const quiet = new Date(Date.now() - hourMs).toISOString();
@@ -68,7 +68,7 @@ test.each(["daily", "hourly"] as const)(
   },
 );
 
-test("mail: a tenant gets at most 1,000 in an hour, the rest is told later, and another tenant is not affected", async () => {
+test("mail: a tenant gets at most 1,000 in an hour, the rest is reported later, and another tenant is not affected", async () => {
   const { tenant, person, email } = await newWatcher();
   const other = await newWatcher();
   const users = Array.from({ length: tenantHourMax / personDayMax }, () => clock.newId());
@@ -103,6 +103,20 @@ test("POST notifications test 429: a person can send five in an hour, however ma
     tenant.tenantId,
   ]);
   expect((await person.call("POST", "/notifications/test")).json.data).toEqual({ sent: true });
+});
+
+test("POST notifications test 429: tests count among a person's e-mails of a day and a tenant's of an hour", async () => {
+  const { tenant, person, email } = await newWatcher();
+  const ownId = person.signedIn.user.user_id;
+  const text = `insert into notification_mails (tenant_id, mail_id, user_id, kind, after_event, last_event, state, attempts, next_at, created_at)
+    select $1, gen_random_uuid(), $2, 'digest', 0, 0, 'SENT', 1, now(), now() - make_interval(hours => $3::int)
+    from generate_series(1, $4::int)`;
+  await change(text, [tenant.tenantId, ownId, 2, personDayMax]);
+  expectProblem(await person.call("POST", "/notifications/test"), 429, "rate-limited");
+  await change("delete from notification_mails where tenant_id = $1", [tenant.tenantId]);
+  await change(text, [tenant.tenantId, clock.newId(), 0, tenantHourMax]);
+  expectProblem(await person.call("POST", "/notifications/test"), 429, "rate-limited");
+  expect(server.mailsTo(email)).toEqual([]);
 });
 
 test("mail: one that cannot be written is tried for a day and given up, and the person gets the next one", async () => {
@@ -160,7 +174,7 @@ test("mail: a tenant whose mails cannot be planned does not hold up the mails of
   expect(server.mailsTo(other.email)).toHaveLength(1);
 });
 
-test("mail: whoever changes the pace back and forth, or switches off and on, gets no mail earlier", async () => {
+test("mail: changing the pace back and forth, or switching off and on, brings no mail earlier", async () => {
   const { tenant, person, email } = await newWatcher();
   const { views } = (await person.call("GET", "/notifications")).json.data;
   await tenant.openCase();
@@ -181,7 +195,7 @@ afterEach(() => {
   for (const drip of drips.splice(0)) drip.stop();
 });
 
-// A server that greets and then answers without an end: never silent, and never done.
+// A server that greets and then never stops responding: never silent, and never done.
 async function startDrip(): Promise<{ port: number; connected: Promise<void> }> {
   const { promise: connected, resolve } = Promise.withResolvers<void>();
   const sockets: Socket[] = [];
@@ -202,7 +216,7 @@ async function startDrip(): Promise<{ port: number; connected: Promise<void> }> 
   return { port: (drip.address() as AddressInfo).port, connected };
 }
 
-test("mailer: a server that answers without an end is left after the time limit", async () => {
+test("mailer: the connection to a server that never stops responding is closed after the time limit", async () => {
   const { port } = await startDrip();
   const mail = { id: clock.newId(), to: newEmail(), subject: "A", text: "B", settingsUrl: consoleUrl };
   expect(await new Mailer(mailSettings(port), 300).send(mail)).toEqual({
@@ -213,7 +227,7 @@ test("mailer: a server that answers without an end is left after the time limit"
   });
 });
 
-test("mail: a server that answers without an end does not hold up the stop, and the mail is sent later", async () => {
+test("mail: a server that never stops responding does not delay the stop, and the mail is sent later", async () => {
   const { tenant, email } = await newWatcher();
   await tenant.openCase();
   const { database } = service.current;

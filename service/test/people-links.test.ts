@@ -67,7 +67,7 @@ test("link 404, 422: the token is read only from the body, never from a URL, whi
   expect((await ask("GET", link.url)).status).toBe(200);
 });
 
-test("link: whoever made it for somebody with a smaller role cannot use it after a promotion", async () => {
+test("link: if it was created while the person had a smaller role, it does not work after a promotion", async () => {
   const tenant = await TestTenant.create(service.current);
   const { user, link } = await invite(tenant, "investigator");
   const joined = await Browser.join(tenant, "investigator");

@@ -84,7 +84,7 @@ test("passkey 401: another site, another person's key, an unverified person, a c
     { challenge: Buffer.alloc(32).toString("base64url") },
   ];
   for (const lie of lies) expectProblem(await use(key.get(options, lie), cookie), 401, "unauthorized");
-  // The handle of somebody else, and a handle that is none.
+  // The handle of somebody else, and a text that is not a handle.
   const own = key.get(options);
   for (const user_handle of [eve.key.get(options).user_handle, "AAAA"])
     expectProblem(await use({ ...own, user_handle }, cookie), 401, "unauthorized");
@@ -101,7 +101,7 @@ test("passkey 401: another site, another person's key, an unverified person, a c
   expectProblem(await use(key.get(late.options), late.cookie), 401, "unauthorized");
 });
 
-test("POST passkeys 422, 404: a lie, a key that the authenticator did not make and a challenge for something else add nothing", async () => {
+test("POST passkeys 422, 404: a false answer, a key that the authenticator did not make and a challenge for something else add nothing", async () => {
   const [browser, other] = [await Browser.join(await TestTenant.create(service), "lead"), (await holder()).browser];
   const { options, cookie } = await begin(browser);
   const foreign = generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey;

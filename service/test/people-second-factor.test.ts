@@ -91,7 +91,7 @@ test("POST second-factor 200: each recovery code works once, in any spelling, an
   expect((await eventsOf(tenant)).filter((type) => type === "user.recovery_code_used")).toHaveLength(2);
 });
 
-test("POST second-factor 429: whoever has the password gets few tries, from anywhere, and does not slow down the owner's browser", async () => {
+test("POST second-factor 429: somebody who knows the password gets few tries, from anywhere, and does not slow down the owner's browser", async () => {
   const { email, app } = await enrolled();
   wait(30);
   const signedIn = await give(await askedFor(email), app.codeAt(nowMs()));

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { defaultTemplates, templatesMax, type ReasonTemplates } from "../src/domain/reason-template.ts";
 import { expectProblem, useService, TestTenant } from "./harness.ts";
@@ -29,7 +30,7 @@ test("reason templates: a tenant begins with the defaults, replaces them under t
   expect(await read(other)).toMatchObject({ templates_version: 1, templates: defaultTemplates });
   const events = (await eventsOf(tenant)).filter(({ type }) => type === "reason_templates.updated");
   expect(events).toMatchObject([{ resource: { version: 2 }, data: { entries: 2 }, actor: tenant.clientId }]);
-  // The same again changes nothing.
+  // Repeating it changes nothing.
   expect((await put(tenant, [{ name: "Other", text: "Other." }, known], 2)).text).toBe(second.text);
   expect((await put(tenant, [], 2)).json.data).toMatchObject({ templates: [], templates_version: 3 });
   const stale = expectProblem(await put(tenant, [known], 2), 409, "item-version-conflict");
@@ -81,4 +82,18 @@ test("reason templates 422: bad ones are refused with their field, and nothing c
       "validation-error",
     );
   expect((await read(tenant)).templates_version).toBe(1);
+});
+
+test("erasure: templates that quote the account's id get its pseudonym and a new version, and the others stay", async () => {
+  const tenant = await TestTenant.create(service.current);
+  const account = `ring-${randomUUID()}`;
+  await tenant.openCase(account);
+  await put(tenant, [known, { name: "Ring", text: `The same ring as ${account}.` }]);
+  for (const id of [account, "Bot"]) {
+    await tenant.call("POST", "/enduseraccounts", { body: { website_account_id: id } });
+    expect((await tenant.call("DELETE", `/enduseraccounts/${id}`)).status).toBe(204);
+  }
+  const left = await read(tenant);
+  const text = expect.stringMatching(/^The same ring as erased-[0-9a-f-]{36}\.$/);
+  expect(left).toMatchObject({ templates: [known, { name: "Ring", text }], templates_version: 3 });
 });

@@ -97,7 +97,7 @@ test("the last admin stays active, and stays an admin whatever the groups say", 
   expect(group.status, group.text).toBe(201);
   expect((await all.read(id)).roles).toEqual([{ value: "admin" }]);
   expect((await admin.call("GET", "/users")).status).toBe(200);
-  // Of two, one may go. At the same time, only one of them.
+  // If two admins are disabled at the same time, one of them stays.
   const second = await Browser.join(own, "admin");
   const both = [id, second.signedIn.user.user_id].map((each) => all.patch(`/Users/${each}`, off));
   expect((await Promise.all(both)).map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 422]);
@@ -174,7 +174,7 @@ test("escalation: a token gives no role that has more scopes than its creator ha
   expect((await large.read(id)).roles).toEqual([{ value: "admin" }]);
 });
 
-test("names: nobody gets a name or a role by what a directory calls them, and hidden characters are removed", async () => {
+test("names: what a directory sends cannot imitate another actor or give a role, and hidden characters are removed", async () => {
   const made = await directory.ask("POST", "/Users", {
     userName: newEmail(),
     displayName: "Ada <ada@shop.example>\u202e\u200b\u0007",

@@ -134,7 +134,7 @@ test("bodies: too deep, too large, no object, broken", async () => {
   expect(await state()).toBe(before);
 });
 
-test("groups: members that do not exist, too many members, and filters without an end of work", async () => {
+test("groups: members that do not exist, too many members, and filters that would take too long", async () => {
   const id = await directory.create(newEmail());
   const group = (await directory.ask("POST", "/Groups", { displayName: `G ${randomUUID()}`, members: [{ value: id }] })).json.id;
   const before = await state();

@@ -44,7 +44,7 @@ test("a change of a group compares its members at most 100 times", async () => {
   expect((await change(40, 40, 20)).status).toBe(204);
 });
 
-test("a change that waits for a role does not stop the tenant's events meanwhile", async () => {
+test("a change that waits for a role does not block the tenant's events", async () => {
   const own = await TestTenant.create(service.current);
   const all = await Directory.connect(own);
   await own.call("POST", "/roles", { body: { role: "auditor", scopes: ["read:cases"] } });

@@ -22,13 +22,14 @@ export async function send(port: number, method: string, path: string, options: 
     body,
     redirect: "manual",
   });
-  const isStream = response.headers.get("content-type") === "text/event-stream";
+  const type = response.headers.get("content-type");
+  const isStream = type === "text/event-stream";
   const text = isStream ? await firstText(response) : await response.text();
   return {
     status: response.status,
     headers: response.headers,
     text,
-    json: response.status === 204 || isStream ? (undefined as never) : JSON.parse(text),
+    json: response.status === 204 || isStream || type?.startsWith("text/csv") === true ? (undefined as never) : JSON.parse(text),
   };
 }
 

@@ -9,7 +9,7 @@ import { cookiesOf, invite } from "./people.ts";
 
 const service = useService({ roles: new Set(["api"]), hasPrivateWebhooks: true });
 let honest: PeopleIssuer;
-// Says that it is the honest one.
+// Claims to be the honest one.
 let liar: Server;
 let liarUrl: string;
 

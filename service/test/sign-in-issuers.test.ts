@@ -120,7 +120,7 @@ test("tenant issuer 303: nobody of another tenant is signed in, by e-mail, by su
   const made = await victims.call("POST", "/issuers", { body: wanted() });
   expect(made.status, made.text).toBe(201);
   await issuer.admit(service.current, { isEmailInIdToken: false, paths: [back(tenant.slug), back(victims.slug)] });
-  // The way began at one tenant's issuer. An answer at the other's callback is not accepted, whatever the cookie says.
+  // The sign-in began at one tenant's issuer. An answer at the other's callback is not accepted, whatever the cookie says.
   issuer.at = verified(victim.email);
   const way = await issuer.travel(service.current, `/auth/oidc/${tenant.slug}/id`);
   expect(problemOf(await comeBack(way, back(victims.slug)))).toBe("expired");
@@ -129,7 +129,7 @@ test("tenant issuer 303: nobody of another tenant is signed in, by e-mail, by su
   expect(problemOf(await comeBack({ ...way, cookie: forged }, back(victims.slug)))).toBe("refused");
   const plain = way.cookie.split(".").slice(0, 3).join(".");
   expect(problemOf(await comeBack({ ...way, cookie: plain }))).toBe("expired");
-  // A subject that is bound in one tenant is nobody in the other.
+  // A subject that is bound in one tenant is unknown in the other.
   const subject = verified(user.email);
   await enter(tenant, subject);
   expect(problemOf(await visit(victims, subject))).toBe("unknown-person");
@@ -267,7 +267,7 @@ test("issuers 409, 422, 404: used keys, wrong members, unknown roles and foreign
   expectProblem(await post({ issuer_key: "last", issuer: "https://last.example" }), 422, "validation-error");
 });
 
-test("issuers: without WEBHOOK_ADDRESSES=any, private addresses are neither accepted nor asked", async () => {
+test("issuers: without WEBHOOK_ADDRESSES=any, private addresses are neither accepted nor contacted", async () => {
   const tenant = await withIssuer();
   const strict = await startService(testConfig({ roles: new Set(["api"]) }));
   try {

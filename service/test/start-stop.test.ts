@@ -11,6 +11,7 @@ import {
   connectPlain,
   connectTo,
   connectToFolder,
+  countLockWaits,
   freePort,
   killHard,
   listenersOf,
@@ -59,10 +60,7 @@ test("SIGTERM, exit 0: the request in progress is answered, idle connections are
     body: { status: "CLOSED", case_version: 1 },
     key: randomUUID(),
   });
-  await eventually(async () => {
-    const { rowCount } = await holder.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
-    expect(rowCount).toBe(1);
-  });
+  await eventually(async () => expect(await countLockWaits(holder)).toBe(1));
   service.signal("SIGTERM");
   await keptClosed;
   await eventually(() => expect(connectPlain(service.port)).rejects.toThrow("ECONNREFUSED"));

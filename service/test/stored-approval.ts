@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Database } from "../src/db/postgres/database.ts";
 import { insertApproval } from "../src/db/approvals.ts";
 
-// Stores a request of somebody who is nobody's colleague. Its case does not have to exist.
+// Stores a request by a person who does not exist. Its case does not have to exist either.
 export async function storeApproval(database: Database, tenantId: string, text: string): Promise<string> {
   const [approval_id, now] = [randomUUID(), Date.now()];
   const [requested_at, expires_at] = [new Date(now).toISOString(), new Date(now + 86_400_000).toISOString()];

@@ -218,7 +218,7 @@ test("tally: a transaction that is rolled back counts nothing", async () => {
   expect(await read(tenant, {})).toEqual(before);
 });
 
-test("tally: brief batches leave their counts outside the buckets, for so long, and the metrics include them", async () => {
+test("tally: brief batches leave their counts outside the buckets for a limited time, and the metrics include them", async () => {
   const tenant = await newTenant();
   const left = () =>
     service.current.database.query<{ rows: number }>(

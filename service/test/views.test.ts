@@ -93,7 +93,7 @@ test("POST view 409: a name that the caller already uses; others may use it too"
   expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409]);
 });
 
-test("views: a private one is nobody else's; a shared one is everybody's, and only its owner and admins change it", async () => {
+test("views: only the owner sees a private one; everybody sees a shared one, and only its owner and admins change it", async () => {
   const tenant = await TestTenant.create(service.current);
   const [ada, bob, lead, admin] = await Promise.all([
     Browser.join(tenant, "investigator", { name: "Ada" }),
@@ -132,7 +132,7 @@ test("views: a person who is renamed keeps their views; a client with the person
   expect(row?.owner).toBe(`user:${user_id}`);
 });
 
-test("PUT view: only with the current version; what is left out stays; the same again changes nothing", async () => {
+test("PUT view: needs the current version; omitted members stay; a repeat changes nothing", async () => {
   const tenant = await TestTenant.create(service.current);
   const view = viewOf(await save(tenant, { name: "A", filter: takeovers, key: 1 }));
   const next = viewOf(await change(tenant, view, { filter: { status: "CLOSED" }, key: null }), 200);
@@ -153,7 +153,7 @@ test("PUT view: keys are unique among the owner's views, and views can be moved"
     viewOf(await save(tenant, { name: "C" })),
   ];
   const problem = expectProblem(await change(tenant, c, { key: 1 }), 422, "validation-error");
-  expect(problem.errors).toEqual([{ field: "key", message: "must be free: another view has the key 1" }]);
+  expect(problem.errors).toEqual([{ field: "key", message: "must be unused: another view has the key 1" }]);
   expectProblem(await save(tenant, { name: "D", key: 2 }), 422, "validation-error");
   const ada = await Browser.join(tenant, "investigator");
   viewOf(await save(ada, { name: "Own", key: 1 }));
@@ -166,7 +166,7 @@ test("PUT view: keys are unique among the owner's views, and views can be moved"
   expectProblem(await change(tenant, b, { position: 50 }), 422, "validation-error");
 });
 
-test("views: an owner has a maximum, and so has what a tenant shares", async () => {
+test("views: an owner's views and a tenant's shared views are limited", async () => {
   const tenant = await TestTenant.create(service.current);
   const text = `
     insert into saved_views (tenant_id, view_id, owner, name, filter, sort, is_shared, position, view_version, created_at, updated_at)
@@ -253,14 +253,13 @@ test("erasure: a view of the account has its pseudonym, in filters and in its na
   const ada = await Browser.join(tenant, "investigator");
   const account = `victim-${randomUUID()}`;
   await tenant.openCase(account);
-  const view = viewOf(
-    await save(ada, { name: `Watch ${account}`, filter: { website_account_id: account, closed_by: `by ${account}` } }),
-  );
+  const filter = { website_account_id: account, closed_by: `by ${account}`, handed_to: account, own_disposition: account };
+  const view = viewOf(await save(ada, { name: `Watch ${account}`, filter }));
   expect((await tenant.call("DELETE", `/enduseraccounts/${account}`)).status).toBe(204);
   const [left] = await viewsOf(ada);
   const pseudonym = left?.filter.website_account_id ?? "";
   expect(pseudonym).toMatch(/^erased-[0-9a-f-]{36}$/);
-  expect(left).toMatchObject({ name: `Watch ${pseudonym}`, filter: { closed_by: `by ${pseudonym}` } });
+  expect(left).toMatchObject({ name: `Watch ${pseudonym}`, filter: { closed_by: `by ${pseudonym}`, handed_to: pseudonym } });
   expectProblem(await change(ada, view, { name: `Still ${account}` }), 409, "item-version-conflict");
   const text = "select saved_views::text as row from saved_views where tenant_id = $1";
   const rows = await service.current.database.query<{ row: string }>(statement(text, [tenant.tenantId]));

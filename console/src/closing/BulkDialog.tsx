@@ -113,7 +113,7 @@ function useBulkWork({ rows, draft, onOutcomes }: Work) {
     await run(closing);
     setPhase("done");
     const outcomes = closing.outcomes();
-    // What was not closed may be closed again with the same words.
+    // The person may retry the cases that were not closed, with the same words.
     if ([...outcomes.values()].every(({ kind }) => kind === "closed")) dropDraft(draftId);
     onOutcomes(outcomes);
   }

@@ -31,7 +31,7 @@ export function NoteField({ field, text, onText, onSend }: Props) {
       field={field}
       name="New note"
       offersName="Colleagues"
-      placeholder="What should the others know? @ mentions a colleague."
+      placeholder="What should your colleagues know? Type @ to mention one."
       charactersMax={noteCharactersMax}
       text={text}
       onText={onText}

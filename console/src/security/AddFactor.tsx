@@ -16,7 +16,7 @@ type Props = { session: Session; isOnTop: boolean; onDone: () => void; onLeave: 
 
 const title = "Set up two-factor authentication";
 
-// For a person whose tenant requires a second factor. `isOnTop`: they were working when the rule came, and their drafts stay.
+// For a person whose tenant requires a second factor. `isOnTop`: the person was working when the rule took effect, and keeps all drafts.
 export function AddFactor({ session, isOnTop, onDone, onLeave }: Props) {
   const options = useQuery({ queryKey: ["auth", "options"], queryFn: () => readOptions(undefined) });
   const [wantsPasskey, setWantsPasskey] = useState(false);

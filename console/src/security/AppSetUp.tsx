@@ -89,7 +89,7 @@ export function AppSetUp({ email, csrfToken, onDone }: SetUpProps) {
         required
         maxLength={10}
         autoFocus
-        hint="Six digits. Your other sessions end."
+        hint="Six digits. Your other sessions will end."
       />
     </Step>
   );

@@ -43,7 +43,7 @@ export function SecurityDialog({ onClose }: { onClose: () => void }) {
   };
   const remove = async (password: string) => {
     await removeApp(password, csrfToken());
-    toast({ kind: "done", words: "The authenticator app is removed." });
+    toast({ kind: "done", words: "The authenticator app was removed." });
     back();
   };
   const choose = (next: Task, passkey: Passkey | null = null) => {
@@ -94,7 +94,7 @@ type RemovalProps = { email: string; passkey: Passkey; csrfToken: () => string; 
 function PasskeyRemoval({ email, passkey: { passkey_id, name }, csrfToken, onDone }: RemovalProps) {
   const remove = async (password: string) => {
     await removePasskey({ passkey_id, password }, csrfToken());
-    toast({ kind: "done", words: `The passkey ${name} is removed.` });
+    toast({ kind: "done", words: `The passkey ${name} was removed.` });
     onDone();
   };
   return (
@@ -116,11 +116,7 @@ function Overview({ factors, onChoose }: { factors: Factors; onChoose: Choose })
   const mayAddPasskey = factors.can_add_passkeys && canUsePasskeys();
   return (
     <div className="grid gap-3 text-sm">
-      {!hasAny && (
-        <p className="text-soft">
-          With a second factor, your password alone is not enough to sign in. Somebody who learns it still cannot sign in.
-        </p>
-      )}
+      {!hasAny && <p className="text-soft">With a second factor, somebody who learns your password still cannot sign in.</p>}
       {hasAny && is_required && <p className="text-soft">Your tenant requires a second factor.</p>}
       <Part name="Authenticator app" says={totp ? <Added at={totp.added_at} /> : "Codes from an app on your phone"}>
         <Button look={hasAny ? "plain" : "primary"} onClick={() => onChoose("set-up")} autoFocus>

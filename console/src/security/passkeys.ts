@@ -1,7 +1,7 @@
 import { ProblemError } from "@casehound/client";
 import { ask, type Session } from "../session/session.ts";
 
-// Browsers of the last years can. Others sign in with a password.
+// Recent browsers support this. In older ones, people sign in with a password.
 export function canUsePasskeys(): boolean {
   return typeof PublicKeyCredential === "function" && typeof PublicKeyCredential.parseRequestOptionsFromJSON === "function";
 }

@@ -10,7 +10,7 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
   const { session, csrfToken } = useWorkspace();
   const run = async (typed: (name: string) => string) => {
     await changePassword({ current: typed("current"), new: typed("new") }, csrfToken());
-    toast({ kind: "done", words: "Your password is changed. You are signed out everywhere else." });
+    toast({ kind: "done", words: "Your password was changed. You are signed out everywhere else." });
     onClose();
   };
   return (

@@ -70,7 +70,7 @@ export function ManageDialog({ onEdit, onClose }: Props) {
       {task.problem !== null && <Alert>{task.problem}</Alert>}
       {doomed && (
         <SureDialog title={`Delete ${visible(doomed.name)}?`} act="Delete" isHarsh onClose={() => setDoomed(null)} run={remove}>
-          <p>{doomed.is_shared ? "Nobody will see this view any more." : "The view is deleted."} No case is changed.</p>
+          <p>{doomed.is_shared ? "Your colleagues lose this view too. " : ""}Cases do not change.</p>
         </SureDialog>
       )}
     </Dialog>

@@ -29,7 +29,7 @@ export function ViewDialog({ view, filter, onClose }: Props) {
     }
     await cache.invalidateQueries({ queryKey: ["views"] });
     onClose();
-    toast({ kind: "done", words: `The view ${visible(name)} is saved.` });
+    toast({ kind: "done", words: `The view ${visible(name)} was saved.` });
   }
 
   return (
@@ -51,7 +51,7 @@ export function ViewDialog({ view, filter, onClose }: Props) {
       {differs && (
         <label className="flex items-center gap-2 text-sm">
           <input type="checkbox" name="contents" className="size-4 accent-accent" />
-          Replace its filters and order with those of the queue now
+          Replace its filters and sort order with the queue’s current ones
         </label>
       )}
     </FormDialog>

@@ -7,7 +7,7 @@ import { lockRoleScopes } from "../db/roles.ts";
 import { findUser } from "../db/users.ts";
 import { findList } from "../db/value-lists.ts";
 import { changeAccount } from "../domain/account.ts";
-import { Approval, ApprovalDecision, approvalEvent, scopesOfClosing } from "../domain/approval.ts";
+import { Approval, ApprovalDecision, approvalEvent, scopesOfClosing, type Closing } from "../domain/approval.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { changesOf, requireApproval, requireClosingReach } from "./approvals.ts";
@@ -15,6 +15,7 @@ import { accountNoun } from "./accounts.ts";
 import { actEvents, saveActs } from "./case-acts.ts";
 import { decideCases, saveDecided } from "./case-changes.ts";
 import { invalid } from "./http/validate.ts";
+import { mayAddEntries } from "./list-entries.ts";
 import { dataReply, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./http/problem.ts";
 
@@ -90,19 +91,28 @@ async function changeApproved(tx: Transaction, { found, caller, now }: Asked, ev
   await appendEvents(tx, tenantId, [...actEvents(acted, flags, { by, approvedBy }), event]);
 }
 
-// Somebody who may no longer do this does not count as one of two people.
+// A requester who may no longer make this change does not count as one of the two people.
 async function requireFirst(tx: Queryable, tenantId: string, found: StoredApproval): Promise<void> {
   const { requested_by_id: id, requested_by: by, closing } = found;
   const user = await findUser(tx, tenantId, id);
   if (!user || user.is_disabled) throw notApprovable(`${by} is disabled`);
-  const scopes = await lockRoleScopes(tx, tenantId, user.role);
-  const lacking = ["update:case", ...scopesOfClosing(closing)].find((wanted) => !scopes?.some((scope) => scope === wanted));
+  const scopes = new Set<string>(await lockRoleScopes(tx, tenantId, user.role));
+  const lacking = ["update:case", ...scopesOfClosing(closing)].find((wanted) => !scopes.has(wanted));
   if (lacking !== undefined) throw notApprovable(`${by} no longer has the scope ${lacking}`);
+  for (const name of listsOf(closing)) {
+    const list = await findList(tx, tenantId, name);
+    if (list && !(await mayAddEntries(tx, { tenant_id: tenantId, scopes }, list)))
+      throw notApprovable(`${by} may no longer add entries to the list ${name}`);
+  }
+}
+
+function listsOf({ list_entries: entries = [] }: Closing): Set<string> {
+  return new Set(entries.map(({ list }) => list));
 }
 
 // The name of a list stays the same when its kind changes, or when it is deleted and created again. The close has locked the lists.
 async function requireSameLists(tx: Queryable, tenantId: string, { closing, requested_at }: StoredApproval): Promise<void> {
-  for (const name of new Set(closing.list_entries?.map(({ list }) => list))) {
+  for (const name of listsOf(closing)) {
     const list = await findList(tx, tenantId, name);
     if (list && list.updated_at > requested_at) throw notApprovable(`the list ${name} has changed since the request`);
   }

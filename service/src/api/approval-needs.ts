@@ -82,7 +82,7 @@ export async function reasonsOfClosing(
 
 type Closed = Exclude<Outcome["result"], Failure> & Pick<Outcome["update"], "change">;
 
-// Closing a closed case, or reopening one, needs nobody.
+// Closing a closed case, or reopening one, needs no second person.
 function closedBy(outcomes: Outcome[]): Closed[] {
   return outcomes.flatMap(({ update: { change }, result }) =>
     change.status === "CLOSED" && !(result instanceof Failure) && result.events.length > 0 ? [{ ...result, change }] : [],

@@ -97,7 +97,10 @@ async function decide(tx: Transaction, found: LockedCase, update: Update, { newI
 }
 
 function secondOpen(other: string): Failure {
-  return new Failure("item-already-exists", `The same account has another open case: ${other}. Close it first, or work there.`);
+  return new Failure(
+    "item-already-exists",
+    `The same account has another open case: ${other}. Close that case first, or work on it instead.`,
+  );
 }
 
 // The statements are sent one after the other, the event log last. `more`: events that come after those of the changes.

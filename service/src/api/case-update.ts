@@ -52,8 +52,8 @@ export async function updateCase(services: Services, { caller, params, body, key
   if (body.account !== undefined) requireReach(caller, ["update:enduseraccount"]);
   if (body.list_entries !== undefined) await requireListingReach(services.database, caller, body.list_entries);
   const wanted = { id, change: body };
-  // If an occurrence is not in the case, or its own disposition, a snooze, a flag or a list entry is not possible, the reply is a 422,
-  // which leaves the key free. In a batch, it would make the other closes fail too.
+  // If an occurrence is not in the case, or if the own disposition, the snooze, a flag or a list entry is not possible, the reply is a
+  // 422, which leaves the key free. In a batch, it would make the other closes fail too.
   const { occurrence_ids, own_disposition, snooze, account, list_entries } = body;
   const isPlain = [occurrence_ids, own_disposition, snooze, account, list_entries].every((each) => each === undefined);
   const mayShare = body.status === "CLOSED" && claim.caseId !== null && isPlain;

@@ -52,7 +52,7 @@ export const dueTimeOperations: Operation[] = [
     scope: "update:tenant",
     summary: "Change the due times",
     description:
-      "Applies only if `due_times_version` is the current one. A case gets its due time when it is opened or reopened, and a new one when evidence changes its score or its primary label. A change of these settings, or of the tenant's time zone, does not change the due times of open cases by itself.",
+      "Applies only if `due_times_version` is the current one. A case gets its due time when it is opened or reopened, and a new one when evidence changes its score or its primary label. Changing these settings, or the tenant's time zone, does not by itself change the due times of open cases.",
     body: DueTimes,
     faults: dueTimesFaults,
     success: { status: 200, description: "The due times after the change", schema: DueTimes },

@@ -90,7 +90,7 @@ function tryIt(change: () => Changed): Changed | Failure {
   }
 }
 
-// `holder` is the name under which the recipient claims cases. A role has none, but several people.
+// `holder` is the name under which the recipient claims cases. A role has no such name, because several people can have the role.
 type Receiving = { holder?: string; recipients: string[] };
 
 async function requireRecipient(tx: Queryable, tenantId: string, recipient: string): Promise<Receiving> {

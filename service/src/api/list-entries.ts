@@ -76,11 +76,18 @@ function prefixOf({ type }: StoredList, prefix = ""): string {
 
 // An entry can hide a fraud if the list is an allow list, or if a row of the policy allows what is on it. So it takes the scope
 // that can change lists.
-export async function requireEntryReach(database: Queryable, caller: Caller, { name, kind }: StoredList): Promise<void> {
-  if (caller.scopes.has("manage:lists")) return;
-  const { rows } = await findPolicy(database, caller.tenant_id);
-  const isAllowing = rows.some(({ action, lists }) => action === "ALLOW" && lists?.includes(name));
-  if (kind === "allow" || isAllowing) requireReach(caller, ["manage:lists"]);
+export async function requireEntryReach(database: Queryable, caller: Caller, list: StoredList): Promise<void> {
+  if (!(await mayAddEntries(database, caller, list))) requireReach(caller, ["manage:lists"]);
+}
+
+export async function mayAddEntries(
+  database: Queryable,
+  { tenant_id, scopes }: Pick<Caller, "tenant_id" | "scopes">,
+  { name, kind }: StoredList,
+): Promise<boolean> {
+  if (scopes.has("manage:lists")) return true;
+  const { rows } = await findPolicy(database, tenant_id);
+  return kind !== "allow" && !rows.some(({ action, lists }) => action === "ALLOW" && lists?.includes(name));
 }
 
 async function add(services: Services, call: Call<EntryBatch>): Promise<Reply> {

@@ -19,6 +19,8 @@ import {
   mailDays,
   mailStates,
   noNotifications,
+  personDayMax,
+  tenantHourMax,
   testsPerHourMax,
   type MailState,
 } from "../domain/notification.ts";
@@ -76,6 +78,10 @@ async function update(services: Services, { caller, body }: Call<NotificationSet
   return show(services, caller);
 }
 
+function tooMany(detail: string): Failure {
+  return new Failure("rate-limited", detail, { headers: { "retry-after": "3600" } });
+}
+
 // Sends at once, so the caller sees the result. The e-mail counts before it is sent.
 async function test(services: Services, { caller }: Call): Promise<Reply> {
   const { database, mailer, publicUrl } = services;
@@ -87,11 +93,11 @@ async function test(services: Services, { caller }: Call): Promise<Reply> {
   const mail_id = services.newId(now);
   await database.transaction(async (tx) => {
     await lockPerson(tx, key);
-    const { testsOfPerson } = await countMails(tx, key, now);
-    if (testsOfPerson >= testsPerHourMax)
-      throw new Failure("rate-limited", `You can send at most ${testsPerHourMax} test e-mails an hour.`, {
-        headers: { "retry-after": "3600" },
-      });
+    const { testsOfPerson, ofPersonToday, ofTenantThisHour } = await countMails(tx, key, now);
+    if (testsOfPerson >= testsPerHourMax) throw tooMany(`You can send at most ${testsPerHourMax} test e-mails an hour.`);
+    // Tests count like all other e-mails.
+    if (ofPersonToday >= personDayMax) throw tooMany(`A person gets at most ${personDayMax} e-mails a day.`);
+    if (ofTenantThisHour >= tenantHourMax) throw tooMany(`A tenant can send at most ${tenantHourMax} e-mails an hour.`);
     await insertMail(tx, key, { mail_id, kind: "test", after: 0, last: 0, now });
   });
   const settingsUrl = `${publicUrl}/notifications`;

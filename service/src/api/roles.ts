@@ -63,7 +63,7 @@ async function create(services: Services, call: Call<NewTenantRole>): Promise<Re
   const now = services.now();
   const made = { role, description, scopes, created_at: now, updated_at: now };
   await services.database.transaction(async (tx) => {
-    // Two callers must not both find room for the last one.
+    // Two callers must not both take the last free place.
     await lockSettings(tx, caller.tenant_id, now);
     if ((await listTenantRoles(tx, caller.tenant_id)).length >= rolesMax)
       throw invalid([{ field: "role", message: `must not be added: a tenant has at most ${rolesMax} roles of its own` }]);
@@ -99,7 +99,7 @@ async function update(services: Services, call: Call<TenantRoleChange>): Promise
     const after = { ...before, description, scopes: scopes ?? before.scopes };
     if (JSON.stringify(after) === JSON.stringify(before)) return before;
     await saveTenantRole(tx, caller.tenant_id, { ...after, updated_at: now });
-    // As if each person had been given a larger role.
+    // For each person with the role, this is like getting a larger role.
     const isLarger = after.scopes.some((scope) => !before.scopes.includes(scope));
     if (isLarger) await deleteUnusedLinksOfRole(tx, caller.tenant_id, before.role);
     const data = { ...body, ...(scopes && { scopes }) };

@@ -59,7 +59,7 @@ async function list(services: Services, call: Call): Promise<Reply> {
   return dataReply({ issuers: rows.map((row) => shown(services, call, row)) });
 }
 
-// The roles cannot be deleted before the transaction ends, and not while an issuer gives them.
+// The roles cannot be deleted before the transaction ends, nor while an issuer assigns them.
 async function requireRoles(tx: Queryable, tenantId: string, { role_groups, default_role }: RoleMapping): Promise<void> {
   const named = [
     ...role_groups.map(({ role }, index) => ({ field: `role_groups[${index}].role`, role })),

@@ -127,7 +127,7 @@ export async function saveUserChange(
   if (changed.is_disabled !== user.is_disabled) await clearDeactivated(tx, tenantId, userId);
   const isDisabled = changed.is_disabled || user.is_disabled;
   if (isDisabled) await deleteWebSessions(tx, tenantId, { user_id: userId });
-  // Whoever made a link for a person with a smaller role must not sign in as the person with the larger one.
+  // Somebody who created a link while the person had a smaller role must not be able to sign in with the larger one.
   if (isDisabled || changed.role !== user.role) await deleteUnusedLinks(tx, tenantId, userId);
   await appendEvents(tx, tenantId, [userEvent("user.updated", userId, by, { ...change })]);
   return changed;

@@ -202,7 +202,7 @@ export const caseCommands: Command[] = [
   {
     name: "cases claim",
     usage: "cases claim <case_id> [--take-over] [--release]",
-    summary: "says that you work on a case",
+    summary: "claims a case, so that others see that you work on it",
     positionals: { min: 1, max: 1 },
     options: {
       ...apiOptions,

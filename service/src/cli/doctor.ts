@@ -19,6 +19,7 @@ import {
   ok,
   type Check,
 } from "./doctor-checks.ts";
+import { checkHosts } from "./doctor-hosts.ts";
 import { checkMail, checkMails } from "./doctor-mail.ts";
 import { checkService } from "./doctor-service.ts";
 import { openStore, type Store } from "./store.ts";
@@ -44,6 +45,7 @@ async function* examine({ env }: Terminal): AsyncGenerator<Check> {
     if (folder.some(({ isOk }) => !isOk)) return;
     yield* await tried("disk", null, () => checkDisk(config.dataDir));
   }
+  yield* await tried("host", config.databaseUrl, () => checkHosts(config));
   let store: Store;
   try {
     store = await openStore(config, { schema: "any", newDatabase: false });

@@ -34,7 +34,7 @@ export const dueTimeCommands: Command[] = [
   {
     name: "due-times show",
     usage: "due-times show",
-    summary: "shows by when cases should be decided",
+    summary: "shows how soon cases must be decided",
     positionals: { min: 0, max: 0 },
     options: apiOptions,
     wants,

@@ -24,7 +24,10 @@ async function list({ client }: ApiCall): Promise<Outcome> {
 async function create({ client, positionals: [name = ""], options }: ApiCall): Promise<Outcome> {
   const result = await client.createScimToken({ name, adopts_people: options["adopt"] === true });
   const { base_url } = await client.getProvisioning();
-  return { result: { ...result, base_url }, text: `base URL  ${base_url}\ntoken     ${result.token}\nIt is not shown again.` };
+  return {
+    result: { ...result, base_url },
+    text: `base URL  ${base_url}\ntoken     ${result.token}\nThe token is not shown again.`,
+  };
 }
 
 async function revoke({ client, positionals: [name = ""] }: ApiCall): Promise<Outcome> {

@@ -32,7 +32,7 @@ export const snoozeCommands: Command[] = [
   {
     name: "snoozes",
     usage: "snoozes [--all] [--limit <n>]",
-    summary: "lists which rules are quiet, about what, until when, and what that kept from the queue",
+    summary: "lists which rules are quiet, about what and until when, and how much that kept from the queue",
     positionals: { min: 0, max: 0 },
     options: {
       ...apiOptions,

@@ -5,6 +5,7 @@ import { EmbeddedFault } from "../db/postgres/cluster.ts";
 import { Database } from "../db/postgres/database.ts";
 import { EmbeddedPostgres } from "../db/postgres/embedded.ts";
 import { MigrationFault, checkMigrations, listPendingMigrations, migrate, readMigrations } from "../db/postgres/migrate.ts";
+import { requireSessions } from "../db/postgres/pooler-check.ts";
 import { findPublicUrl } from "../db/settings.ts";
 import { databaseFault } from "../operator.ts";
 
@@ -36,7 +37,7 @@ export async function openStore(config: Config, wants: Wants): Promise<Store> {
   };
   try {
     // Connect and disconnect at once, because a restore waits until nobody else is connected.
-    if (wants.schema === "any") await (await database.connect()).end();
+    await requireSessions(database);
     if (wants.schema === "migrated") await migrate(database);
     if (wants.schema === "current") await expectCurrent(database);
   } catch (error) {

@@ -104,7 +104,7 @@ async function resetFactor(call: Call): Promise<Outcome> {
     if (user) await resetFactors(tx, tenant.tenant_id, user, by);
     return user && { ...user, has_second_factor: false };
   });
-  return { result: user, text: `${email} has no second factor any more and is signed out everywhere` };
+  return { result: user, text: `${email} no longer has a second factor and is signed out everywhere` };
 }
 
 async function disable(call: Call): Promise<Outcome> {

@@ -11,14 +11,14 @@ function openPeer(): { peer: Peers; heard: Heard; count: (key: string, units: nu
   return { peer, heard, count: count ?? (() => {}) };
 }
 
-test("peers: a process on its own tells nobody, and nothing is kept for it", () => {
+test("peers: a single process sends nothing and keeps nothing", () => {
   const alone = new Peers();
   expect(alone.join("client", { least: 1, hear: () => {} })).toBeNull();
   expect(alone.takeUntold()).toEqual([]);
   expect(alone.salt).toBeNull();
 });
 
-test("peers: others hear of what was counted, once, and only when it is enough", () => {
+test("peers: a count is sent to the others once, and only when it is large enough", () => {
   const [first, second] = [openPeer(), openPeer()];
   first.count("busy", 7);
   first.count("quiet", 9);

@@ -3,10 +3,10 @@ type Topic = { least: number; hear: (key: string, units: number) => void; untold
 
 const untoldMax = 20_000;
 
-// The processes of one service tell each other what they have counted, so that a limit is one limit for all of them, whichever
-// process a connection leads to. A process on its own counts for nobody else.
+// The processes of one service send each other their counts, so that a limit applies to all of them together, whichever process a
+// connection leads to. A single process sends nothing.
 export class Peers {
-  // The same for all processes, or null without others.
+  // The same for all processes, or null if there is only one.
   salt: string | null = null;
   readonly #topics = new Map<string, Topic>();
 
@@ -15,8 +15,8 @@ export class Peers {
     this.salt = salt;
   }
 
-  // Returns a function that counts what the others should hear of, or null if there are no others. Less than `least` units of a key
-  // are not told yet, so that callers who use little cause no messages.
+  // Returns a function that counts units to send to the others, or null if there are no others. Counts of a key below `least` are not
+  // sent yet, so that callers who use little cause no messages.
   join(topic: string, { least, hear }: Omit<Topic, "untold">): ((key: string, units: number) => void) | null {
     if (this.salt === null) return null;
     const untold = new Map<string, number>();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Places } from "./places.ts";
 
-test("places: so many in all and so many for one key, until they are given back", () => {
+test("places: limited in total and for each key, until they are given back", () => {
   const places = new Places();
   const enter = (key: string) => places.enter({ limit: "exports", key, max: 3, ofOneMax: 2 });
   expect([enter("a"), enter("a"), enter("a"), enter("b"), enter("c")]).toEqual([true, true, false, true, false]);

@@ -2,7 +2,7 @@ import { Counts } from "./counts.ts";
 
 export type Wanted = { limit: string; key: string; max: number; ofOneMax: number };
 
-// Counts what only so many may do at once, in all and for each key. With several processes, the first one counts for all of them.
+// Limits how many may do something at once, in total and for each key. With several processes, the first one counts for all of them.
 export class Places {
   readonly #counts = new Counts();
 

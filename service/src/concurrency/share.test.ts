@@ -3,7 +3,7 @@ import { partOf, shareLimits } from "./share.ts";
 
 afterEach(() => shareLimits(1));
 
-test("shares: one process has the whole limit, and the parts of several are never more than it", () => {
+test("shares: one process has the whole limit, and the shares of several never exceed it", () => {
   expect([partOf(64), partOf(1), partOf(Infinity)]).toEqual([64, 1, Infinity]);
   for (const processes of [2, 3, 4, 7, 16]) {
     shareLimits(processes);

@@ -6,8 +6,8 @@ export function shareLimits(among: number): void {
   processes = among;
 }
 
-// This process's part of a limit on what may run or wait at once. Connections are spread evenly over the processes, and so is what
-// runs on them. `least` is what a process needs in order to work at all.
+// This process's share of a limit on what may run or wait at once. Connections are spread evenly over the processes, and so is their
+// work. `least` is the minimum that a process needs to work at all.
 export function partOf(max: number, least = 1): number {
   return Math.max(Math.min(least, max), Math.floor(max / processes));
 }

@@ -104,7 +104,7 @@ export async function sumMoney(database: Queryable, tenantId: string, evidence: 
   return rows;
 }
 
-// So that two requests of one person cannot both find that there is room for them. Waits for the other one to commit. Returns false
+// Keeps two requests of one person from passing the limit together. Waits for the other one to commit. Returns false
 // if the closer has no row to lock, because an issuer outside the service made its token.
 export async function lockCloser(
   tx: Queryable,

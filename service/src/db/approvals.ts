@@ -1,4 +1,11 @@
-import type { Approval, ApprovalCase, ApprovalListItem, ApprovalStatus, Closing } from "../domain/approval.ts";
+import {
+  closingWithoutId,
+  type Approval,
+  type ApprovalCase,
+  type ApprovalListItem,
+  type ApprovalStatus,
+  type Closing,
+} from "../domain/approval.ts";
 import { databasePattern, type Erased } from "../domain/erasure.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
@@ -260,7 +267,16 @@ export async function eraseAccountFromApprovals(
   await tx.query(sql`
     update approvals
     set note = regexp_replace(note, ${plain}, ${pseudonym}, 'g'),
-      decision_note = regexp_replace(decision_note, ${plain}, ${pseudonym}, 'g'),
-      closing = regexp_replace(closing::text, ${json}, ${pseudonym}, 'g')::json
-    where tenant_id = ${tenantId} and (note ~ ${plain} or decision_note ~ ${plain} or closing::text ~ ${json})`);
+      decision_note = regexp_replace(decision_note, ${plain}, ${pseudonym}, 'g')
+    where tenant_id = ${tenantId} and (note ~ ${plain} or decision_note ~ ${plain})`);
+  // Only in its texts: an account may be called `account` or `is_blocked`.
+  const rows = await tx.query<Row & { approval_id: string; closing: Closing }>(sql`
+    select approval_id, closing
+    from approvals
+    where tenant_id = ${tenantId} and closing::text ~ ${json}`);
+  for (const { approval_id, closing } of rows)
+    await tx.query(sql`
+      update approvals
+      set closing = ${JSON.stringify(closingWithoutId(closing, { id, pseudonym }))}
+      where tenant_id = ${tenantId} and approval_id = ${approval_id}`);
 }

@@ -1,3 +1,4 @@
+import { databasePattern, type Erased } from "../domain/erasure.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
@@ -34,4 +35,29 @@ export async function saveClosingSetting<T>(
       definition = excluded.definition,
       updated_at = excluded.updated_at,
       updated_by = excluded.updated_by`);
+}
+
+// Templates are texts of the tenant, so they may quote the id. The new version keeps a change that was begun before from writing it
+// back.
+export async function eraseAccountFromTemplates(tx: Queryable, tenantId: string, { id, pseudonym }: Erased): Promise<void> {
+  const pattern = databasePattern(id, { isJson: false });
+  await tx.query(sql`
+    update closing_settings
+    set version = version + 1,
+      definition = (
+        select jsonb_agg(
+          template || jsonb_build_object(
+            'name', regexp_replace(template ->> 'name', ${pattern}, ${pseudonym}, 'g'),
+            'text', regexp_replace(template ->> 'text', ${pattern}, ${pseudonym}, 'g')
+          ) order by position
+        )
+        from jsonb_array_elements(definition) with ordinality as t (template, position)
+      )
+    where tenant_id = ${tenantId}
+      and kind = 'reason_templates'
+      and exists (
+        select
+        from jsonb_array_elements(case when jsonb_typeof(definition) = 'array' then definition else '[]' end) as t (template)
+        where template ->> 'name' ~ ${pattern} or template ->> 'text' ~ ${pattern}
+      )`);
 }

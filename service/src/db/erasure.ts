@@ -6,6 +6,7 @@ import { deleteAssessmentsOf } from "./assessments.ts";
 import { deleteLabelsOf } from "./labels.ts";
 import { eraseAccountFromMembers } from "./case-members.ts";
 import { deleteTraitsOf } from "./case-traits.ts";
+import { eraseAccountFromTemplates } from "./closing-settings.ts";
 import { lockCasesById, type LockedCase } from "./cases.ts";
 import { linkKinds } from "./links.ts";
 import { eraseAccountFromLists } from "./list-erasure.ts";
@@ -120,6 +121,7 @@ export async function eraseAccountTraces(tx: Queryable, tenantId: string, erased
   await eraseAccountFromRules(tx, tenantId, erased);
   await eraseAccountFromOutcomes(tx, tenantId, erased);
   await eraseAccountFromViews(tx, tenantId, erased);
+  await eraseAccountFromTemplates(tx, tenantId, erased);
   await eraseAccountFromMails(tx, tenantId, erased);
   await eraseAccountFromLists(tx, tenantId, erased);
   await eraseFromTexts(tx, tenantId, erased);

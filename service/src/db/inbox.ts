@@ -3,6 +3,7 @@ import { paymentOf, type RecordedActivity } from "../domain/activity.ts";
 import type { Queryable } from "./postgres/database.ts";
 import { insertParcels } from "./parcels.ts";
 import { plainArray, sql } from "./postgres/sql.ts";
+import { vouch } from "./vouch.ts";
 
 // An activity from the inbox, with its key.
 export type ClaimedActivity = { id_key: string; activity: RecordedActivity };
@@ -73,7 +74,10 @@ export async function insertBatches(tx: Queryable, tenantId: string, batches: Re
     tenantId,
     kept.map((each) => each.activity),
   );
-  if (known.length > 0) for (const { batch, activity } of await findReused(tx, tenantId, known)) reused[batch]?.push(activity);
+  if (known.length > 0) {
+    for (const { batch, activity } of await findReused(tx, tenantId, known)) reused[batch]?.push(activity);
+    await vouch(tx);
+  }
   const accepted = batches.map(() => 0);
   for (const { batch } of kept) accepted[batch] = (accepted[batch] ?? 0) + 1;
   return batches.map(({ length }, batch) => {

@@ -1,6 +1,7 @@
 import { Failure } from "../domain/failure.ts";
 import { contended, type Queryable } from "./postgres/database.ts";
 import { joinJson, plainArray, sql } from "./postgres/sql.ts";
+import { vouch } from "./vouch.ts";
 
 // The stored reply of a case omits the account id, which is filled in on replay. An erased id is therefore in no reply.
 export type StoredReply = { status: number; body: string; website_account_id: string | null };
@@ -29,6 +30,7 @@ export async function claimKey(tx: Queryable, tenantId: string, claim: KeyClaim)
       "This Idempotency-Key was used for another request. A different request needs a new key.",
     );
   }
+  await vouch(tx);
   return { status: known.status, body: known.reply, website_account_id: known.website_account_id };
 }
 

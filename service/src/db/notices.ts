@@ -6,7 +6,7 @@ import { sql } from "./postgres/sql.ts";
 // An approval request has its own id in place of a note's, and may have no case.
 type About = Pick<Note, "note_id" | "created_at" | "created_by"> & { case_id: string | null };
 
-// Tells people about a note. Each person keeps the newest notices.
+// Adds notices about a note to the inboxes of people. Each person keeps only the newest notices.
 export async function insertNotices(
   tx: Queryable,
   tenantId: string,

@@ -6,7 +6,7 @@ import { sql } from "./postgres/sql.ts";
 
 type NewMail = { mail_id: string; kind: "digest" | "test"; after: number; last: number; now: string };
 
-// A digest waits to be sent. A test is being sent by whoever inserts it, and counts as given up if that process dies.
+// A digest waits to be sent. A test is sent by the process that inserts it, and counts as given up if that process dies.
 export async function insertMail(tx: Queryable, { tenant_id, user_id }: PersonKey, mail: NewMail): Promise<void> {
   const state = mail.kind === "digest" ? "WAITING" : "DEAD";
   await tx.query(sql`

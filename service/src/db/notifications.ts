@@ -74,13 +74,13 @@ export type DuePerson = {
   settings: Settings;
   position: number;
   last_event_id: number;
-  // Whether all that no mail has covered happened after the time of the mail.
+  // Whether all events that no mail has covered happened after the mail became due.
   is_later: boolean;
   time_zone: string;
   due_times: { days: number[]; days_off: string[] } | null;
 };
 
-// Skips a person whom another process has in hand, and one who is no longer due.
+// Skips a person whom another process has locked, and one who is no longer due.
 export async function lockPersonDue(tx: Queryable, key: PersonKey, now: string): Promise<DuePerson | undefined> {
   const [row] = await tx.query<DuePerson & Row>(sql`
     select s.settings, s.position, c.last_event_id, t.time_zone, d.due_times,
@@ -112,7 +112,7 @@ export async function savePosition(
     where tenant_id = ${tenant_id} and user_id = ${user_id}`);
 }
 
-// Makes a person due earlier than planned, because there was nothing to tell.
+// Makes a person due earlier than planned, because there was no news.
 export async function saveEarlierLook(tx: Queryable, { tenant_id, user_id }: PersonKey, nextAt: string): Promise<void> {
   await tx.query(sql`
     update notification_settings
@@ -131,7 +131,7 @@ export type Recipient = {
   settings: Settings;
 };
 
-// The person with everything that decides what may be told. Undefined if the person is disabled or wants nothing.
+// The person, with everything that decides what an e-mail may contain. Undefined if the person is disabled or wants nothing.
 export async function findRecipient(database: Queryable, { tenant_id, user_id }: PersonKey): Promise<Recipient | undefined> {
   const [row] = await database.query<Recipient & Row>(sql`
     select t.slug, t.time_zone, t.notification_details, u.email, u.name, u.role, r.scopes as role_scopes, s.settings

@@ -31,7 +31,7 @@ export async function savePendingTotp(
     set pending_secret = excluded.pending_secret, pending_since = excluded.pending_since`);
 }
 
-// The pending secret becomes the one that counts. `step` is the step of the code that confirmed it.
+// The pending secret becomes the active one. `step` is the step of the code that confirmed it.
 export async function confirmTotp(
   tx: Queryable,
   tenantId: string,

@@ -1,6 +1,6 @@
 import { DatabaseError, escapeIdentifier, type Client } from "pg";
-import { advisoryLocks } from "./postgres/advisory-locks.ts";
 import { codeOf, type Database } from "./postgres/database.ts";
+import { takeLock } from "./postgres/lock-wait.ts";
 import { sql } from "./postgres/sql.ts";
 
 // The role that tenants' requests run under. It owns nothing and cannot log in, so the tables' policies apply to it.
@@ -15,8 +15,7 @@ const alreadyThere = new Set(["42710", "23505"]);
 export async function openTenantLock(database: Database): Promise<string | null> {
   const fault = await prepareRole(database);
   if (fault !== null) return fault;
-  if (!(await canLockTenants(database)))
-    return `connections do not run under the role ${tenantRole}. Does DATABASE_URL set options?`;
+  if (!(await canLockTenants(database))) return `the tables' policies do not apply to the role ${tenantRole}`;
   database.lockTenants(tenantRole);
   return null;
 }
@@ -25,7 +24,7 @@ async function prepareRole(database: Database): Promise<string | null> {
   const client = await database.connect();
   try {
     // If several processes start at once, one of them creates the role.
-    await client.query("select pg_advisory_lock($1)", [advisoryLocks.tenantRole]);
+    await takeLock(client, "tenantRole");
     await makeRole(client);
     await takeRole(client);
     await grantTables(client);

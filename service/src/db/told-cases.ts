@@ -3,7 +3,7 @@ import { countConditions, type CaseList } from "./case-count-conditions.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { plainArray, sql, unprepared } from "./postgres/sql.ts";
 
-// Of a long time, only the newest events and cases are read.
+// If the period is long, only its newest events and cases are read.
 const eventsReadMax = 100_000;
 const toldCasesMax = 2_500;
 

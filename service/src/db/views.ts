@@ -108,8 +108,8 @@ export async function eraseAccountFromViews(tx: Queryable, tenantId: string, { i
     update saved_views
     set name = regexp_replace(name, ${pattern}, ${pseudonym}, 'g'), view_version = view_version + 1
     where tenant_id = ${tenantId} and position(${beginningOf(id)} in name) > 0 and name ~ ${pattern}`);
-  // Filters by who closed or claimed a case name colleagues, but anybody can send any text.
-  for (const member of ["closed_by", "claimed_by"]) {
+  // These filters name colleagues, roles and dispositions, but a caller can send any text.
+  for (const member of ["closed_by", "claimed_by", "handed_to", "own_disposition"]) {
     await tx.query(sql`
       update saved_views
       set filter = jsonb_set(

@@ -3,6 +3,7 @@ import { AccountId } from "./account.ts";
 import { approvalReasons, type ApprovalReason } from "./approval-settings.ts";
 import { BulkClose } from "./bulk-close.ts";
 import { CaseChange, closeFaults, reasonCharactersMax } from "./case.ts";
+import { withoutId, type Erased } from "./erasure.ts";
 import type { DomainEvent } from "./event.ts";
 import type { FieldError } from "./failure.ts";
 import { Time, Uuid } from "./field.ts";
@@ -103,7 +104,9 @@ export const ApprovalCheck = Type.Object(
   {
     needs_approval: Type.Boolean(),
     because: Because,
-    approvers: Type.Array(Type.String(), { description: "Up to 20 people who could approve the request." }),
+    approvers: Type.Array(Type.String(), {
+      description: "Up to 20 people who could approve the request. Empty without the scope `read:case`.",
+    }),
   },
   { additionalProperties: false, $id: "ApprovalCheck" },
 );
@@ -154,6 +157,23 @@ export function closingOf({ cases: _cases, website_account_id: _account, note: _
 // The scopes that the close needs besides update:case. Entries of lists may need more.
 export function scopesOfClosing({ account, list_entries: entries }: Closing): string[] {
   return [...(account ? ["update:enduseraccount"] : []), ...(entries ? ["update:lists"] : [])];
+}
+
+// The close without the id of an account that is erased.
+export function closingWithoutId(closing: Closing, erased: Erased): Closing {
+  const { reason, list_entries: entries } = closing;
+  const clean = (text: string) => (text === erased.id ? erased.pseudonym : withoutId(text, erased));
+  return {
+    ...closing,
+    ...(reason !== undefined && { reason: withoutId(reason, erased) }),
+    ...(entries && {
+      list_entries: entries.map((entry) => ({
+        ...entry,
+        value: clean(entry.value),
+        ...(entry.reason !== undefined && { reason: withoutId(entry.reason, erased) }),
+      })),
+    }),
+  };
 }
 
 type Told = { approval_id: string; case_count: number; case_id?: string | undefined; because: ApprovalReason[] };

@@ -60,7 +60,7 @@ function hoursWithin(startMinute: number, endMinute: number) {
     }));
 }
 
-// Counts every quarter of an hour in which the clock on the wall shows working time.
+// Counts every quarter of an hour in which the wall clock shows working time.
 function counted(from: number, workMs: number, { hours, zone }: { hours: WorkingHours; zone: string }): number {
   const clock = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "short" });
   let left = workMs / quarterMs;
@@ -75,7 +75,7 @@ function counted(from: number, workMs: number, { hours, zone }: { hours: Working
 }
 
 // Clocks change at night. There, a count of what the clock shows would count an hour twice.
-test("working time: in every zone, it is as much as a count of quarters of an hour", () => {
+test("working time: in every zone, it equals a count of quarter hours", () => {
   const quarters = fc.integer({ min: 1, max: 60 });
   const property = fc.property(froms, quarters, hoursWithin(5 * 60, 22 * 60), zone, (from, work, hours, zone) => {
     expect(addWorkingTime(from, work * quarterMs, { hours, zone })).toBe(counted(from, work * quarterMs, { hours, zone }));
@@ -83,7 +83,7 @@ test("working time: in every zone, it is as much as a count of quarters of an ho
   fc.assert(property, { numRuns: 150 });
 });
 
-test("working time: two parts end when the whole does, and what begins later never ends earlier", () => {
+test("working time: adding it in two parts gives the same end, and a later start never ends earlier", () => {
   const parts = fc.integer({ min: 1, max: 40 * 60 });
   const property = fc.property(froms, parts, parts, hoursWithin(0, 24 * 60), zone, (from, one, other, hours, zone) => {
     const add = (start: number, minutes: number) => addWorkingTime(start, minutes * 60_000, { hours, zone });

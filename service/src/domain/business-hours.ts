@@ -3,8 +3,8 @@
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-// `days` are 1 (Monday) to 7 (Sunday). `daysOff` are dates such as 2026-12-25. The times are minutes after midnight, by the clock
-// on the wall.
+// `days` are 1 (Monday) to 7 (Sunday). `daysOff` are dates such as 2026-12-25. The times are minutes after midnight, by the
+// wall clock.
 export type WorkingHours = { days: readonly number[]; daysOff: readonly string[]; startMinute: number; endMinute: number };
 
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -30,7 +30,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
-// What the clock on the wall shows, as if it were in UTC.
+// What the wall clock shows, as if it were in UTC.
 function wallTime(at: number, zone: string): number {
   const parts = new Map(
     formatOf(zone)
@@ -55,8 +55,8 @@ function instantOf(wall: number, zone: string): number {
   return found;
 }
 
-// The instant at which the clock on the wall shows this time. If the clock shows it twice, the first one. If the clock skips it,
-// the time is shifted by the length of the gap.
+// The instant at which the wall clock shows this time. If the clock shows it twice, the first one. If the clock skips it, the time
+// is shifted by the length of the gap.
 function findInstant(wall: number, zone: string): number {
   const offsets = [wall - dayMs, wall + dayMs].map((near) => wallTime(near, zone) - near);
   const candidates = offsets.map((offset) => wall - offset);
@@ -66,7 +66,7 @@ function findInstant(wall: number, zone: string): number {
 // From 1 (Monday) to 7 (Sunday). 1 January 1970 was a Thursday.
 const weekdayOf = (wallDay: number) => ((wallDay / dayMs + 3) % 7) + 1;
 
-// The instant at which this much working time has passed since `from`. Days on which the clocks change count as long as they are.
+// The instant at which this much working time has passed since `from`. Days on which the clocks change count with their real length.
 export function addWorkingTime(from: number, workMs: number, { hours, zone }: { hours: WorkingHours; zone: string }): number {
   // The day before, because its end may be moved over midnight.
   const firstDay = Math.floor(wallTime(from, zone) / dayMs) * dayMs - dayMs;

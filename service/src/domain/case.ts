@@ -258,7 +258,7 @@ export function joinCase(open: CaseDocument, found: Finding, ids: FindingIds, no
   return { document, events: [caseEvent(document, "case.evidence_added", state, weightOf(open.details, details))] };
 }
 
-// What evidence changed of the score and the primary label, so that a reader of the log need not know the case before.
+// The score and the primary label, each only if evidence changed it. So readers of the log need not know the case before.
 function weightOf(before: CaseDetails, after: CaseDetails): Record<string, unknown> {
   const { overall_risk_score, primary_fraud_label } = after;
   return {

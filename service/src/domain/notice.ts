@@ -47,7 +47,7 @@ export type NewNotice = { user_id: string; kind: NoticeKind };
 
 type Told = { author: string | undefined; mentions: string[]; recipients?: string[] };
 
-// Who is told about a note, and why. A handover counts more than a mention, and nobody is told about their own note.
+// Who gets a notice of a note, and why. A handover takes precedence over a mention, and nobody gets a notice of their own note.
 export function noticesOf({ author, mentions, recipients = [] }: Told): NewNotice[] {
   const kinds = new Map<string, NoticeKind>([
     ...mentions.map((id) => [id, "mention"] as const),

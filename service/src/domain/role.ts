@@ -3,7 +3,7 @@ import { Failure } from "./failure.ts";
 import { Time } from "./field.ts";
 import { isScope, scopes, type Scope } from "./scope.ts";
 
-// What people may do, unless the tenant makes roles of its own. Each of these may do everything that the one before it may.
+// The built-in roles. Each of them may do everything that the one before it may.
 export const roles = ["investigator", "lead", "admin"] as const;
 export type Role = (typeof roles)[number];
 

@@ -6,7 +6,7 @@ import { CaseSubject } from "./subject.ts";
 
 // The latest closed cases with the same label that a case is compared with. This bounds the cost, whatever the number of cases.
 export const comparedMax = 200;
-// With fewer similar cases, a share would be chance.
+// With fewer similar cases, the share would be mostly chance.
 const similarMin = 5;
 const similarShownMax = 20;
 // From this similarity on, cases count as similar.

@@ -9,7 +9,7 @@ export type ToldCase = {
   attack: { case_id: string; accounts: number } | null;
 };
 
-// `cases`: how many of the told cases belong to it. `isNew`: the case of the attack is one of them.
+// `cases`: how many of the cases in the message belong to it. `isNew`: the case of the attack is one of them.
 export type ToldAttack = { case_id: string; accounts: number; cases: number; isNew: boolean; score: number; label: string };
 
 // In the order of the cases.

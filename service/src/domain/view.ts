@@ -132,19 +132,19 @@ function plain(value: StoredView[(typeof contents)[number]]): string {
   return JSON.stringify(isFilter ? Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)) : value);
 }
 
-// Fails if the view does not fit beside its owner's other views and the views that the tenant shares.
+// Fails if the view conflicts with its owner's other views, or exceeds a limit.
 export function requireFit(view: StoredView, others: { own: StoredView[]; shared: number }): void {
   const own = others.own.filter(({ view_id }) => view_id !== view.view_id);
   if (own.some(({ name }) => name === view.name))
     throw new Failure("item-already-exists", `A view with the name ${view.name} already exists.`);
   const faults: FieldError[] = [];
   if (own.length >= ownViewsMax)
-    faults.push({ field: "name", message: `must not be new: there are ${ownViewsMax} views already` });
+    faults.push({ field: "name", message: `must not be added: an owner has at most ${ownViewsMax} views` });
   if (view.is_shared && others.shared >= sharedViewsMax)
-    faults.push({ field: "is_shared", message: `must be false: there are ${sharedViewsMax} shared views already` });
+    faults.push({ field: "is_shared", message: `must be false: a tenant has at most ${sharedViewsMax} shared views` });
   if (view.key !== null && own.some(({ key }) => key === view.key))
-    faults.push({ field: "key", message: `must be free: another view has the key ${view.key}` });
-  if (faults.length > 0) throw new Failure("validation-error", "The view does not fit.", { errors: faults });
+    faults.push({ field: "key", message: `must be unused: another view has the key ${view.key}` });
+  if (faults.length > 0) throw new Failure("validation-error", "The view cannot be saved.", { errors: faults });
 }
 
 // The ids in their new order.

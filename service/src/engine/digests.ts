@@ -70,7 +70,7 @@ async function listOverdue({ tx, mail, to, happened }: About): Promise<string[]>
 type ViewNews = { view_id: string; name: string; ids: string[]; isSearched: boolean };
 
 // A view that is no longer shared with the person, or was deleted, is left out. One that takes too long to search is not: otherwise
-// an attack that slows the database down would go untold.
+// an attack that slows the database down would go unreported.
 async function listViewNews({ tx, mail, to, happened }: About): Promise<ViewNews[]> {
   const { tenant_id: tenantId, user_id } = mail;
   if (happened.length === 0 || to.settings.views.length === 0) return [];

@@ -19,7 +19,7 @@ const afterServerFaultMs = 15_000;
 const leaseMs = 180_000;
 const limitedMs = 5 * 60_000;
 const mailsAtOnceMax = 4;
-// Of each of them, until others are planned.
+// How many of them one sender sends in a row before new e-mails are planned.
 const mailsPerTurnMax = 10;
 // How long an e-mail under way may still take when the service stops. If it were aborted, it would often be sent twice.
 const graceMs = 5_000;
@@ -119,7 +119,7 @@ export async function sendNextMail(options: Options): Promise<Sent> {
   if (!claimed) return "none";
   turns.lastTenantId = claimed.tenant_id;
   const mailed = await sendClaimed(options, claimed, now);
-  if (mailed === "nothing to tell") {
+  if (mailed === "no news") {
     await database.transaction(async (tx) => {
       await deleteMail(tx, claimed);
       await saveEarlierLook(tx, claimed, later(now, idleMs));
@@ -135,7 +135,7 @@ export async function sendNextMail(options: Options): Promise<Sent> {
   return mailed.isServerFault ? "server fault" : "done";
 }
 
-async function sendClaimed(options: Options, mail: ClaimedMail, now: string): Promise<Mailed | "nothing to tell"> {
+async function sendClaimed(options: Options, mail: ClaimedMail, now: string): Promise<Mailed | "no news"> {
   const { database, log, mailer, leaving } = options;
   const publicUrl = options.publicUrl ?? (await findPublicUrl(database)) ?? "";
   const digest = await readDigest(database, { mail, publicUrl, now }).catch((error: unknown) => {
@@ -143,7 +143,7 @@ async function sendClaimed(options: Options, mail: ClaimedMail, now: string): Pr
     return null;
   });
   if (digest === null) return unwritable;
-  if (!digest || isEmpty(digest)) return "nothing to tell";
+  if (!digest || isEmpty(digest)) return "no news";
   const [subject, text] = [digestSubject(digest), digestText(digest)];
   return mailer.send({ id: mail.mail_id, to: digest.to, subject, text, settingsUrl: `${publicUrl}/notifications` }, leaving);
 }

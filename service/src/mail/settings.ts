@@ -33,7 +33,7 @@ export function readMailSettings(given: { url: string | null; from: string | nul
   if (typeof login === "string") return login;
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const tls = readTls(url, host);
-  if (tls === null) return "SMTP_URL may end with ?tls=required or ?tls=off, and with no other path or parameter";
+  if (tls === null) return "SMTP_URL must have no path, and no parameter other than tls=required or tls=off";
   if (tls === "off" && login.password !== null && !isLoopback(host))
     return "SMTP_URL must not have a password if it has tls=off: the password would be sent in clear text";
   return { host, port: Number(url.port) || standardPorts[url.protocol], tls, ...login, from };

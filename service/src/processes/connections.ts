@@ -3,7 +3,7 @@ import type { Queryable } from "../db/postgres/database.ts";
 import { sql } from "../db/postgres/sql.ts";
 import type { WorkerCount } from "./worker-count.ts";
 
-// Of all workers that serve requests, if PostgreSQL allows it.
+// For all workers that serve requests together, if PostgreSQL allows it.
 const writersWanted = 24;
 const writersOfOne = { least: 2, enough: 4, most: 10 };
 // The connections of one pool that are not for writers: readers, and half as many again for transactions that wait for locks.
@@ -11,7 +11,7 @@ const readers = 2;
 const listeners = 2;
 const writersOfEngine = 10;
 export const writersOfFirst = 2;
-// Left to commands, exports, the embedded database's guard, and monitoring.
+// Reserved for commands, exports, the embedded database's guard, and monitoring.
 const spare = 10;
 
 type Fit = { count: number; writersMax: number };

@@ -3,7 +3,7 @@ import type { LogOutput } from "../log.ts";
 type RelayOptions = { output: LogOutput; onStray: ((text: string) => void) | null };
 
 // Passes on what a worker writes to its log, in whole lines, so that lines of several workers never mix. In a JSON log, lines that
-// are not JSON, such as those of a crash of Node, go to `onStray`.
+// are not JSON, such as Node's message about a crash, go to `onStray`.
 export class LineRelay {
   readonly #options: RelayOptions;
   #rest = "";

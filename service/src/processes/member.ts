@@ -16,9 +16,9 @@ const stopMs = 60_000;
 
 type MemberEvents = {
   onMessage: (member: Member, message: FromWorker) => void;
-  // The worker ended although nobody had stopped it.
+  // The worker ended unexpectedly.
   onDeath: (member: Member) => void;
-  // It is no use to start it again.
+  // Starting it again would not help.
   onHopeless: (error: Error) => void;
 };
 type MemberOptions = MemberEvents & { task: Task; env: NodeJS.ProcessEnv; log: Logger; newRelay: (name: string) => LineRelay };
@@ -105,12 +105,12 @@ export class Member {
     // The first start shows what is wrong with the settings. Later, the other workers go on serving.
     if (fault && !this.#hasServed)
       return onHopeless(fault.isOperators ? new ConfigFault(fault.text) : new WorkerFault(fault.text));
-    // While the database is away, starting fails, which says nothing about the worker.
+    // While the database is unavailable, starting fails, which says nothing about the worker.
     if (!fault?.isAway) this.#failures++;
     const about = { name: task.name, code, signal, ...(fault && { fault: fault.text }) };
     if (this.#failures >= failuresMax) {
-      const why = fault?.text ?? `${signal === null ? `exit code ${code}` : signal}: its log says more`;
-      return onHopeless(new WorkerFault(`the worker ${task.name} ended ${failuresMax} times in a row at its start (${why})`));
+      const why = fault?.text ?? `${signal === null ? `exit code ${code}` : signal}, see its log`;
+      return onHopeless(new WorkerFault(`the worker ${task.name} ended ${failuresMax} times in a row while starting (${why})`));
     }
     const waitMs = Math.min(pauseMs * 2 ** Math.max(0, this.#failures - 1), pauseMsMax);
     log.error({ ...about, restart_in_ms: fault?.isAway ? pauseMsMax : waitMs }, "a worker ended and is replaced");

@@ -3,6 +3,7 @@ import { ConfigFault, isEverywhere, type Config } from "../config.ts";
 import { Database } from "../db/postgres/database.ts";
 import { EmbeddedPostgres } from "../db/postgres/embedded.ts";
 import { migrate } from "../db/postgres/migrate.ts";
+import { requireSessions } from "../db/postgres/pooler-check.ts";
 import { isBound, openTenantLock } from "../db/tenant-lock.ts";
 import type { Clock } from "../engine/cases.ts";
 import { databaseFault } from "../operator.ts";
@@ -20,9 +21,11 @@ export async function openStore(config: Config, { clock, log, stops, writersMax 
   const address = embedded ? embedded.address : { connectionString: config.databaseUrl ?? "" };
   const database = new Database(address, writersMax === undefined ? {} : { writersMax });
   stops.push(() => database.end());
-  const applied = await migrate(database).catch((error: unknown) => {
+  const fault = (error: unknown) => {
     throw databaseFault(error, config.databaseUrl);
-  });
+  };
+  await requireSessions(database).catch(fault);
+  const applied = (await migrate(database).catch(fault)) ?? [];
   if (applied.length > 0) log.info({ applied }, "migrations applied");
   await lockTenants(database, config, log);
   await seedRules(database, clock);

@@ -20,7 +20,7 @@ export class SummedMetrics {
   readonly #store: StoreGauges;
   readonly #deaths = new Counter({
     name: "casehound_worker_deaths_total",
-    help: "Workers that ended although nobody had stopped them, by name",
+    help: "Workers that ended unexpectedly, by name",
     labelNames: ["worker"],
     registers: [this.#registry],
   });

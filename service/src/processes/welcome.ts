@@ -16,8 +16,8 @@ export type Welcome = {
 };
 type Hosting = { database: Database; clock: Clock; log: Logger; stops: (() => Promise<void>)[]; url: string; ownUrl: string };
 
-// What somebody who tries the service out needs, once it serves: a tenant with credentials, a shop that sends to it, and a link
-// for its first user. Only with the embedded database.
+// For somebody who tries the service out: a tenant with credentials, a shop that sends activity to it, and a link for its first
+// user. Only with the embedded database, once the service accepts requests.
 export async function welcome(config: Config, hosting: Hosting): Promise<Welcome> {
   const { database, clock, log, stops, url, ownUrl } = hosting;
   if (config.databaseUrl !== null) return { demo: null, setUpLink: null };

@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 export type WorkerCount = { count: number; isAuto: boolean };
 
 const countMax = 64;
-// With more, PostgreSQL is what a single machine lacks.
+// With more workers on one machine, PostgreSQL is the bottleneck.
 const autoMax = 16;
 
 // Returns a fault as text.

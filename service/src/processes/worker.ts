@@ -3,8 +3,8 @@ import { enterThrough } from "../concurrency/places.ts";
 import { shareLimits } from "../concurrency/share.ts";
 import { taskVariable, type FromWorker, type Task, type ToWorker } from "./task.ts";
 
-// The entry of a worker. Signals are the first process's business, because a terminal sends them to all processes of the service at
-// once: the first process says when a worker stops. If the first process dies, Node ends its workers.
+// The entry point of a worker. Only the first process acts on signals, because a terminal sends them to all processes of the service
+// at once. It decides when a worker stops. If the first process dies, Node ends its workers.
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => {});
 
 const tellMs = 50;
@@ -17,7 +17,7 @@ function send(message: FromWorker): void {
 }
 
 const hearers = new Map<ToWorker["kind"], (message: never) => void>();
-// A stop may come before anything can hear it.
+// A request to stop may come before anything listens for it.
 const unheard: ToWorker[] = [];
 const pass = (message: ToWorker) => {
   const hear = hearers.get(message.kind);

@@ -5,11 +5,11 @@ import { startRequest, type Reach } from "./request.ts";
 
 const bytesMax = 256 * 1024;
 
-// Does what openid-client needs of fetch. Redirects are not followed. Like fetch, it throws a TypeError if there is no response.
+// Implements the part of fetch that openid-client uses. Redirects are not followed. Like fetch, it throws a TypeError if there is no response.
 export function fetchWithin(reach: Reach): CustomFetch {
   return async (address, { method, headers, body, signal }) => {
     const sent = body instanceof URLSearchParams ? body.toString() : body;
-    if (sent !== undefined && sent !== null && typeof sent !== "string") throw new TypeError("only texts are sent");
+    if (sent !== undefined && sent !== null && typeof sent !== "string") throw new TypeError("only string bodies are supported");
     try {
       const answer = await ask(new URL(address), reach, { method, headers, body: sent ?? "", signal: signal ?? null });
       return toResponse(answer, await readAll(answer));

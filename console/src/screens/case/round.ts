@@ -71,7 +71,7 @@ export function useRound(found: Case): { onClosed: (closed: Case) => void; onReo
 }
 
 // Finding the next case takes a moment. Meanwhile the person may have asked for another one, or left the case. Then the earlier
-// move must not take them away. Begins a move, and returns a function that tells whether it is still the latest one.
+// move must not take them away. Begins a move, and returns a function that returns whether it is still the latest one.
 function useTurns(): () => () => boolean {
   const latest = useRef(0);
   useEffect(() => {

@@ -15,7 +15,7 @@ export function RevokeDialog({ of, onClose }: { of: ApiClient; onClose: () => vo
     task.run(async () => {
       await client.call("revokeClient", { params: { client_id: of.client_id } });
       void cache.invalidateQueries({ queryKey: ["clients"] });
-      toast({ kind: "done", words: `${of.client_id} is revoked.` });
+      toast({ kind: "done", words: `${of.client_id} was revoked.` });
       onClose();
     });
   return (

@@ -15,7 +15,7 @@ const staleMs = 30_000;
 const queryKey = ["due-times"];
 const weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-// Shows and edits by when cases should be decided.
+// Shows how soon cases must be decided. Admins can edit it.
 export function DueTab() {
   const { client } = useWorkspace();
   const read = useQuery({
@@ -90,7 +90,7 @@ function useSaving(onSaved: () => void) {
     try {
       cache.setQueryData(queryKey, await client.call("updateDueTimes", { body }));
       onSaved();
-      toast({ kind: "done", words: "The due times are saved. They apply to cases opened or reopened from now on." });
+      toast({ kind: "done", words: "The due times were saved. They apply to cases opened or reopened from now on." });
     } catch (error) {
       setProblem(wordsOf(error));
       // Reads what a colleague saved first.

@@ -40,7 +40,7 @@ export function InboxScreen() {
         {list.isPending && <Loading lines={6} name="Loading the inbox" />}
         {list.isLoadingError && <Trouble error={list.error} onRetry={() => void list.refetch()} />}
         {list.isSuccess && notices.length === 0 && (
-          <Empty title="Nothing here">
+          <Empty title="Your inbox is empty">
             When a colleague mentions you in a note, hands a case over to you or your role, or decides your approval request, it
             appears here.
           </Empty>

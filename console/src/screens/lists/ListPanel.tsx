@@ -69,7 +69,7 @@ export function ListPanel({ list, onDeleted }: { list: List; onDeleted: () => vo
           run={async () => {
             await client.call("deleteList", { params: { list_name: list.name } });
             await cache.invalidateQueries({ queryKey: ["lists"] });
-            toast({ kind: "done", words: `The list ${list.name} is deleted.` });
+            toast({ kind: "done", words: `The list ${list.name} was deleted.` });
             onDeleted();
           }}
         >

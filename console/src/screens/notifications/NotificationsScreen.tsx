@@ -68,7 +68,7 @@ function Target({ read: { email, is_mail_set_up: isSetUp, last_mail: last } }: {
         </p>
         {!isSetUp && (
           <p className="text-warn">
-            The operator of this service has not set up e-mail, so nothing is sent. You can already choose your settings.
+            The operator of this service has not set up e-mail, so nothing is sent. You can still choose your settings.
           </p>
         )}
         {last && (

@@ -24,7 +24,7 @@ export function DirectoryRoles({ settings, onClose }: Props) {
     const role_groups = rows.map(({ group, role }) => ({ group: group.trim(), role }));
     await client.call("updateProvisioning", { body: { role_groups, default_role: defaultRole } });
     for (const key of ["provisioning", "users"]) void cache.invalidateQueries({ queryKey: [key] });
-    toast({ kind: "done", words: "The roles by group are saved." });
+    toast({ kind: "done", words: "The roles by group were saved." });
     onClose();
   };
   return (

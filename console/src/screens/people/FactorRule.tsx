@@ -17,7 +17,7 @@ export function FactorRule({ users }: { users: User[] }) {
   const without = users.filter((user) => user.has_password && !user.has_second_factor && !user.is_disabled).length;
   const change = async () => {
     await client.call("updateTenant", { body: { requires_second_factor: !isOn } });
-    toast({ kind: "done", words: isOn ? "A second factor is optional now." : "Everyone needs a second factor now." });
+    toast({ kind: "done", words: isOn ? "A second factor is now optional." : "Everyone now needs a second factor." });
     setAsking(false);
     void cache.invalidateQueries({ queryKey: ["tenant"] });
   };

@@ -27,13 +27,13 @@ function useIssuerChanges(issuer: SignInIssuer | null, onClose: () => void) {
     const params = { issuer_key: draft.issuer_key };
     if (issuer) await client.call("updateSignInIssuer", { params, body: changeOf(draft) });
     else await client.call("createSignInIssuer", { body: newIssuerOf(draft) });
-    done(issuer ? `${name} is changed.` : `People can now sign in with ${name}.`);
+    done(issuer ? `${name} was changed.` : `People can now sign in with ${name}.`);
   };
   const remove = async () => {
     if (!issuer) return;
     await client.call("deleteSignInIssuer", { params: { issuer_key: issuer.issuer_key } });
     void cache.invalidateQueries({ queryKey: ["users"] });
-    done(`${issuer.name} is deleted.`);
+    done(`${issuer.name} was deleted.`);
   };
   return { save, remove };
 }

@@ -67,8 +67,9 @@ export function ResetFactorDialog({ user, onClose }: Props) {
   return (
     <PersonDialog title={`Reset two-factor authentication for ${user.name}?`} act="Reset" isHarsh onClose={onClose} run={run}>
       <p>
-        For somebody who has lost the authenticator app, the passkeys and the recovery codes. Make sure that it is really{" "}
-        {user.name} who asks: from now on, the password alone is enough to sign in. {user.name} is signed out everywhere.
+        Do this only if {user.name} has lost the authenticator app, the passkeys and the recovery codes. Make sure that the
+        request really comes from {user.name}: afterwards, the password alone is enough to sign in. {user.name} is signed out
+        everywhere.
       </p>
     </PersonDialog>
   );

@@ -115,7 +115,7 @@ function RevokeDialog({ token, onClose }: { token: ScimToken; onClose: () => voi
   const run = async () => {
     await client.call("revokeScimToken", { params: { scim_token_id: token.scim_token_id } });
     void cache.invalidateQueries({ queryKey: ["scim-tokens"] });
-    toast({ kind: "done", words: `The token ${token.name} is revoked.` });
+    toast({ kind: "done", words: `The token ${token.name} was revoked.` });
     onClose();
   };
   return (

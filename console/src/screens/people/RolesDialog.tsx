@@ -67,13 +67,13 @@ function useRoleChanges(role: TenantRole | null, { task, onClose }: { task: Retu
       const body = { description: description.trim(), scopes: [...chosen, ...others] as OfferedScope[] };
       if (role) await client.call("updateRole", { params: { role_name: role.role }, body });
       else await client.call("createRole", { body: { role: name.trim(), ...body } });
-      done(role ? `The role ${role.role} is changed.` : `The role ${name.trim()} is created.`);
+      done(role ? `The role ${role.role} was changed.` : `The role ${name.trim()} was created.`);
     });
   const remove = () =>
     task.run(async () => {
       if (!role) return;
       await client.call("deleteRole", { params: { role_name: role.role } });
-      done(`The role ${role.role} is deleted.`);
+      done(`The role ${role.role} was deleted.`);
     });
   return { save, remove };
 }

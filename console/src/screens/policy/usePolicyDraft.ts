@@ -74,7 +74,7 @@ export function usePolicyDraft(stored: Policy) {
       cache.setQueryData(["policy"], found);
       await cache.invalidateQueries({ queryKey: ["policy", "versions"] });
       setDraft(null);
-      toast({ kind: "done", words: `The policy is saved as version ${found.policy_version}.` });
+      toast({ kind: "done", words: `The policy was saved as version ${found.policy_version}.` });
     } catch (error) {
       if (error instanceof ProblemError && error.type === "item-version-conflict")
         await cache.invalidateQueries({ queryKey: ["policy"] });

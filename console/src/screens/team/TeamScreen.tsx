@@ -61,7 +61,7 @@ function Panels({ queries, period }: PanelsProps) {
         read={people}
         empty={emptyOf(people)}
         period={period}
-        hint="Cases that are closed now, by their last close. Overturned: somebody reopened the case at least 10 minutes later."
+        hint="Cases that are closed now, counted by their last close. Overturned: somebody reopened the case at least 10 minutes later."
       >
         {people.data && <PeopleTable people={people.data} days={days.data ?? []} period={period} />}
       </Panel>

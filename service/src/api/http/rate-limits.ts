@@ -8,7 +8,7 @@ import { Turns } from "./turns.ts";
 const windowSecondsDefault = 10;
 const bucketsMax = 20_000;
 const looksMax = 4;
-// Other processes of this service hear of a caller's requests once they are this part of its quota.
+// A caller's requests are reported to the other processes of this service once they reach this share of the quota.
 const untoldShare = 1 / 100;
 
 // The only state per caller: when its quota will be full again.
@@ -36,7 +36,7 @@ export class Quotas {
     return this.#buckets.size;
   }
 
-  // From now on, what the other processes of this service count under the same topic counts here too.
+  // From now on, counts of the other processes of this service under the same topic are included here.
   sharedAs(topic: string): this {
     const least = Math.max(1, (this.#windowMs / this.#costMs) * untoldShare);
     this.#tell = peers.join(topic, { least, hear: (key, units) => this.#count(key, performance.now(), units) });

@@ -74,7 +74,7 @@ export async function runOperation(
   const params = decodeParams(routed.params);
   const query = operation.query ? readQuery(operation.query, routed.query) : {};
   const early = callerOf(identity, tenant);
-  // Whoever lost a permission while the body was on its way, or while the request waited, must not use it.
+  // A caller who lost a permission while the body arrived, or while the request waited, must not use it.
   const callerNow = () => (performance.now() - identifiedAt > lateBodyMs ? identifyAgain(runtime, request, routed) : early);
   const { limiter } = runtime;
   const services = servicesOf(runtime, tenant.tenant_id);
@@ -160,7 +160,7 @@ function visitOf(runtime: Runtime, request: IncomingMessage, identity: Identity)
   const given = request.headers["last-event-id"];
   const isStillAllowed = async () => {
     try {
-      // What the stream contains depends on all scopes, so it ends when any of them is taken away.
+      // What the stream contains depends on all scopes, so it ends when the caller loses any of them.
       const { scopes } = await identify(runtime, request);
       return [...identity.scopes].every((each) => scopes.has(each));
     } catch (error) {

@@ -113,7 +113,7 @@ export class ApiServer {
   #refuse(code: string | undefined, socket: Duplex): void {
     // The rejection is already on its way. Further input is dropped, because a reset could take the response with it.
     if (this.#refused.has(socket)) return;
-    // A browser would take a refusal on a connection that it opened ahead of need for the response to its next request.
+    // Browsers open connections ahead of need. A browser would take an error on such a connection for the response to its next request.
     const isUnused = "bytesRead" in socket && socket.bytesRead === 0;
     if (!socket.writable || isUnused || code === "ECONNRESET") return void socket.destroy();
     this.#endAfterAnswers(socket, framingFailure(code));

@@ -52,8 +52,8 @@ export async function limitAttempts<T extends { slug: string }>(
   return checked.fitting;
 }
 
-// For somebody who is already known, by a session or by the right password, and must enter something again or in addition. Returns
-// null if the check does.
+// For somebody who is already identified, by a session or by the right password, and must enter something again or in addition.
+// Returns null if the check does.
 export async function limitOwnAttempts<T>(
   options: AttemptOptions,
   subjects: Subject[],
@@ -78,10 +78,10 @@ async function admit(options: AttemptOptions, request: IncomingMessage, tried: T
     if (own.length > 0) groups.push({ slugs: own, subjects });
   };
   add(device?.slugs ?? [], [{ kind: "device", text: `${device?.id} ${email}` }]);
-  // Whoever shares the person's address, such as an office's, must not try everybody's password from it.
+  // Somebody who shares the person's address, for example in an office, must not be able to try everybody's password from it.
   const ofAddress = strangersSubjects(options, request, email).filter(({ kind }) => kind === "address" || kind === "site");
   add(tried.usualSlugs, [{ kind: "usualAddress", text: `${address} ${email}` }, ...ofAddress]);
-  // An e-mail that nobody has is counted like one that somebody has.
+  // Unknown e-mail addresses are counted like known ones.
   if (left.size > 0 || groups.length === 0)
     groups.push({ slugs: [...left], subjects: strangersSubjects(options, request, email) });
   const [first, ...others] = groups;

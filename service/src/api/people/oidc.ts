@@ -46,7 +46,7 @@ export async function beginOidc(people: People, issuer: OtherIssuer): Promise<Re
 }
 
 // Says in the cookie which issuer the browser was sent to. Together with a redirect URI for each issuer, this keeps an issuer from
-// passing on a code that another one has made.
+// passing on a code that another one has issued.
 function markOf({ settings }: OtherIssuer): string {
   return settings.chosen ? Buffer.from(settings.redirectUri).toString("base64url") : "";
 }
@@ -76,7 +76,7 @@ export async function finishOidc(people: People, issuer: OtherIssuer, asked: Ask
 // Only invited people can sign in: by the subject once it is bound, before that by an e-mail that the issuer has verified.
 async function settle(tx: Queryable, people: People, issuer: OtherIssuer, { subject, email, groups }: Claims): Promise<Person> {
   const { chosen } = issuer.settings;
-  // An issuer can answer slowly. If it was deleted or changed since, its answer counts for nothing.
+  // An issuer can answer slowly. If it was deleted or changed since, its answer is ignored.
   if (chosen && !(await isCurrentIssuer(tx, chosen))) throw new OidcFault("expired");
   // Locks in the same order as saveUserChange.
   if (chosen && issuer.readsGroups) await lockActiveAdmins(tx, chosen.tenant_id);

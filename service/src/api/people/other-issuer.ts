@@ -104,7 +104,7 @@ export class OtherIssuer {
     return { subject: `${claims.iss} ${claims.sub}`, email, groups: groupsOf(given) };
   }
 
-  // Discovered once, and again if that failed.
+  // Discovered once. A failed discovery is retried by the next call.
   #discover(): Promise<Discovered> {
     this.#discovered ??= this.#ask().catch((cause: unknown) => {
       this.#discovered = null;

@@ -125,7 +125,7 @@ export async function signInWithPasskey(people: People, asked: Asked): Promise<R
   const address = addressOf(people, request);
   if (!found || !opened) {
     audit("sign-in failed", { how: "passkey", address });
-    throw unauthorized("The passkey is not known here, or was removed. Sign in another way.", false);
+    throw unauthorized("This passkey is unknown or was removed. Sign in another way.", false);
   }
   const { holder } = found;
   await sessions.drop(request);

@@ -2,7 +2,7 @@ import { hash, randomBytes } from "node:crypto";
 
 const recoveryCodesCount = 10;
 
-// Letters and digits that nobody mistakes for each other.
+// Letters and digits that are hard to mistake for each other.
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const characters = 16;
 

@@ -147,7 +147,7 @@ export async function beginTotp(people: People, asked: Asked): Promise<Reply> {
   return ok({ secret: base32(secret), uri, qr: { size, rows } });
 }
 
-// Runs a change that the person's password allowed. Fails if the password, the person or the session is no longer valid.
+// Runs a change that the person has confirmed with the password. Fails if the password, the person or the session is no longer valid.
 export async function change<T>(
   { database, now }: People,
   session: OpenSession,
@@ -162,7 +162,7 @@ export async function change<T>(
   });
 }
 
-// The first right code makes the secret count.
+// The first right code activates the secret.
 export async function confirmTotpCode(people: People, asked: Asked): Promise<Reply> {
   const { sessions, database, now, audit } = people;
   const session = await sessions.require(asked.request);

@@ -15,7 +15,7 @@ test.each([
   expect(totpCode(secret, totpStep(seconds * 1000))).toBe(code);
 });
 
-test("totp: a code counts one step before and after its own, and not once a step was used", () => {
+test("totp: a code is accepted one step before and after its own, but not if its step or a later one was used", () => {
   const atMs = 1111111111_000;
   const step = totpStep(atMs);
   for (const near of [step - 1, step, step + 1])

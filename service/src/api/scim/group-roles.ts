@@ -9,8 +9,8 @@ import type { Work } from "./directory.ts";
 
 type RoleChange = { user_id: string; before: string; role: string };
 
-// Gives people the role that their groups decide, in a few statements: there may be a thousand of them. Returns the events, which
-// must be appended last, because nobody else in the tenant can append any until the commit.
+// Gives people the role that their groups decide. There may be a thousand people, so it takes only a few statements. Returns the
+// events, which must be appended last, because nobody else in the tenant can append any until the commit.
 export async function settleRoles(work: Work, userIds: ReadonlySet<string>): Promise<DomainEvent[]> {
   const { tx, call, by } = work;
   const { tenant_id } = call.caller;
@@ -20,7 +20,7 @@ export async function settleRoles(work: Work, userIds: ReadonlySet<string>): Pro
   if (changes.length === 0) return [];
   await saveRoles(tx, tenant_id, changes);
   const changedIds = changes.map(({ user_id }) => user_id);
-  // Whoever made a link for a person with a smaller role must not sign in as the person with the larger one.
+  // Somebody who created a link while the person had a smaller role must not be able to sign in with the larger one.
   await deleteUnusedLinksOfUsers(tx, tenant_id, changedIds);
   return changes.map(({ user_id, role }) => userEvent("user.updated", user_id, by, { role }));
 }

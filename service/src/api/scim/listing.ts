@@ -31,7 +31,7 @@ export function locationOf({ publicUrl }: Services, { caller }: Call, path: stri
 const listComparisonsMax = 5;
 const longLists = new Set(["members", "groups"]);
 
-// What a list was filtered by, or null. `isLong` if that needs the members or groups of everything that is listed.
+// The filter of the list, or null. `isLong`: the filter needs the members or groups of every item.
 export function readFilter(text: string | undefined): { filter: Filter; isLong: boolean } | null {
   if (text === undefined) return null;
   const filter = parseFilter(text);

@@ -18,7 +18,7 @@ async function withGroups(database: Queryable, tenantId: string, people: ScimPer
   return people.map((person) => ({ ...person, groups: groups.get(person.user_id) ?? [] }));
 }
 
-// Groups are read only for those who are returned, unless somebody searches by them: people can be in many.
+// Groups are read only for the people who are returned, unless the filter needs them: a person can be in many groups.
 async function list(services: Services, call: Call<unknown, Listing>): Promise<Reply> {
   const { filter: text, ...query } = call.query;
   const { database } = services;

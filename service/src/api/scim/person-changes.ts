@@ -208,7 +208,7 @@ export async function removePerson(services: Services, call: Call): Promise<Repl
       const { tx, by } = work;
       const person = await requirePerson(tx, call);
       await requireRole(tx, call, person.role);
-      // Otherwise nothing would say later that a directory has disabled the person.
+      // Otherwise it would be unknown later that a directory has disabled the person.
       const adopted = person.profile === null && !person.is_disabled ? [await adopt(work, person)] : [];
       await appendEvents(tx, tenant_id, adopted);
       const user = await saveChange(work, user_id, { is_disabled: true });

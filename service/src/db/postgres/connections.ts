@@ -1,33 +1,42 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client, Pool, types, type ClientBase, type ClientConfig } from "pg";
+import { Pool, types, type ClientConfig, type PoolClient } from "pg";
 import { shownTime } from "../../domain/field.ts";
+import { SessionClient, type Route, type SessionOptions } from "./session.ts";
 import { sql, type Row, type Statement } from "./sql.ts";
-import { TurnSocket, send, statementTimeoutMs } from "./wire.ts";
+import { TurnSocket, send } from "./wire.ts";
 
 export type DatabaseAddress = { connectionString: string } | { host: string; user: string; database: string };
 
-const lockTimeoutMs = 2_000;
-const briefLockTimeoutMs = 50;
 const connectTimeoutMs = 3_000;
 const keepAliveMs = 10_000;
 const goodbyeTimeoutMs = 3_000;
 const readersMax = 2;
+// `brief` is for transactions that do not wait for locks.
+const usual = { lock_timeout: "2s", statement_timeout: "10s", idle_in_transaction_session_timeout: "30s" };
+const brief = { ...usual, lock_timeout: "50ms" };
+export const unlimited = { lock_timeout: "0", statement_timeout: "0", idle_in_transaction_session_timeout: "0" };
 
 // The connections that run under one database role: two pools for transactions, and a few connections for reads. A connection
 // never changes its role, because that would invalidate all its prepared plans.
 export class RoleConnections {
-  readonly #options: ClientConfig;
+  readonly #route: Route;
+  readonly #options: SessionOptions;
   // Transactions that wait long for a lock use their own connections, so that they delay no others.
   readonly writers: Pool;
   readonly waiters: Pool;
   readonly #readers: (Promise<Reader> | undefined)[] = [];
+  readonly #pooled = new Set<SessionClient>();
   #nextReader = 0;
 
   // Without a role, the connections keep the role that the address logs in as.
-  constructor(address: DatabaseAddress, { writersMax, role }: { writersMax: number; role?: string }) {
-    this.#options = clientOptions(address, role);
-    this.writers = makePool(this.#options, writersMax, briefLockTimeoutMs);
-    this.waiters = makePool(this.#options, Math.ceil(writersMax / 2), lockTimeoutMs);
+  constructor(route: Route, { writersMax, role }: { writersMax: number; role?: string }) {
+    // Pipelined: a transaction sends concurrent statements at once, and the database works while the next one is being written.
+    const config = { ...clientConfig, pipeline: true };
+    this.#route = route;
+    this.#options = { config, limits: usual, ...(role !== undefined && { role }) };
+    const writing = { ...this.#options, needsWrites: true };
+    this.writers = this.#makePool({ ...writing, limits: brief }, writersMax);
+    this.waiters = this.#makePool(writing, Math.ceil(writersMax / 2));
   }
 
   nextSlot(): number {
@@ -37,7 +46,7 @@ export class RoleConnections {
   reader(slot: number): Promise<Reader> {
     const existing = this.#readers[slot];
     if (existing) return existing;
-    const client = new Client({ ...this.#options, pipeline: true });
+    const client = new SessionClient(this.#route, this.#options);
     const connecting = client.connect().then(() => new Reader(client));
     const drop = () => {
       if (this.#readers[slot] === connecting) this.#readers[slot] = undefined;
@@ -55,6 +64,34 @@ export class RoleConnections {
     void dropped.then((reader) => reader.end()).catch(() => {});
   }
 
+  // No connection is used again. With `isOther`, another server has taken over, so even the work that is under way ends.
+  leave(isOther: boolean): void {
+    for (const [slot, reader] of this.#readers.entries()) if (reader) this.dropReader(slot, reader);
+    for (const client of this.#pooled) {
+      if (isOther || !client.isLent) client.cut();
+      else client.isStale = true;
+    }
+  }
+
+  #makePool(options: SessionOptions, max: number): Pool {
+    const route = this.#route;
+    const Client = class extends SessionClient {
+      constructor() {
+        super(route, options);
+      }
+    };
+    const pool = new Pool({ Client, max, idleTimeoutMillis: 60_000, connectionTimeoutMillis: connectTimeoutMs });
+    // A broken idle connection is replaced at its next use. Nobody needs to know earlier.
+    pool.on("error", () => {});
+    pool.on("acquire", (client) => {
+      sessionOf(client).isLent = true;
+      this.#pooled.add(sessionOf(client));
+    });
+    pool.on("release", (_error, client) => (sessionOf(client).isLent = false));
+    pool.on("remove", (client) => this.#pooled.delete(sessionOf(client)));
+    return pool;
+  }
+
   async end(): Promise<void> {
     const readers = await Promise.allSettled(this.#readers.filter((reader) => reader !== undefined));
     await Promise.allSettled([
@@ -68,11 +105,11 @@ export class RoleConnections {
 // One pipelined connection for reads. It processes statements in order, so the last tenant that was set applies to every later
 // statement.
 export class Reader {
-  readonly #client: Client;
+  readonly #client: SessionClient;
   #tenantId: string | null = null;
   #named: Promise<unknown> = Promise.resolve();
 
-  constructor(client: Client) {
+  constructor(client: SessionClient) {
     this.#client = client;
   }
 
@@ -102,47 +139,9 @@ export function givenUp(): Promise<void> {
   return sleep(goodbyeTimeoutMs, undefined, { ref: false });
 }
 
-function makePool(options: ClientConfig, max: number, lock_timeout: number): Pool {
-  // Pipelined: a transaction sends concurrent statements at once, and the database works while the next one is being written.
-  const pool = new Pool({ ...options, pipeline: true, lock_timeout, max, idleTimeoutMillis: 60_000 });
-  // A broken idle connection is replaced at its next use. Nobody needs to know earlier.
-  pool.on("error", () => {});
-  // If a connection breaks while in use, its query fails. Without a listener, the error would also end the process.
-  pool.on("connect", (client) =>
-    client.on("error", (error) => {
-      if (!endings.has(client)) endings.set(client, error);
-    }),
-  );
-  return pool;
-}
-
-// Why a connection was closed between two statements, such as by a timeout. The next statement's own error says only that the
-// connection is gone.
-const endings = new WeakMap<ClientBase, Error>();
-
-export function endingOf(client: ClientBase): Error | undefined {
-  return endings.get(client);
-}
-
-// A prepared statement keeps its plan until the statistics change. Planned while a table was nearly empty, it would scan the
-// whole table for a minute while thousands of rows come in. Every frequent statement has an index, so sequential scans are turned
-// off.
-const planning = "-c enable_seqscan=off -c jit=off";
-
-export function clientOptions(address: DatabaseAddress, role?: string): ClientConfig {
-  return {
-    ...address,
-    application_name: "casehound",
-    connectionTimeoutMillis: connectTimeoutMs,
-    lock_timeout: lockTimeoutMs,
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: 30_000,
-    stream: () => new TurnSocket(),
-    keepAlive: true,
-    keepAliveInitialDelayMillis: keepAliveMs,
-    options: `-c timezone=UTC -c datestyle=ISO -c client_min_messages=warning ${planning}${role === undefined ? "" : ` -c role=${role}`}`,
-    types: { getTypeParser },
-  };
+// The pools make no other kind.
+export function sessionOf(client: PoolClient): SessionClient {
+  return client as unknown as SessionClient;
 }
 
 const timestamptz = 1184;
@@ -160,3 +159,11 @@ function getTypeParser(oid: number, format?: "text" | "binary"): unknown {
   if (format !== "binary" && oid === int8) return Number;
   return Reflect.apply(types.getTypeParser, types, [oid, format]);
 }
+
+export const clientConfig: ClientConfig = {
+  application_name: "casehound",
+  stream: () => new TurnSocket(),
+  keepAlive: true,
+  keepAliveInitialDelayMillis: keepAliveMs,
+  types: { getTypeParser },
+};

@@ -1,9 +1,23 @@
-import { Client, DatabaseError, type Pool, type PoolClient, type QueryResult } from "pg";
+import type { Pool, PoolClient, QueryResult } from "pg";
 import { Failure } from "../../domain/failure.ts";
-import { RoleConnections, clientOptions, endingOf, givenUp, type DatabaseAddress } from "./connections.ts";
+import { RoleConnections, clientConfig, givenUp, sessionOf, unlimited, type DatabaseAddress } from "./connections.ts";
+import {
+  abortedCode,
+  codeOf,
+  contended,
+  isAway,
+  isContended,
+  lockTimeoutCode,
+  readOnlyCode,
+  toFailure,
+  unconfirmed,
+} from "./faults.ts";
+import { Hosts, serversOf } from "./hosts.ts";
+import { SessionClient } from "./session.ts";
 import { sql, unprepared, type Row, type Statement } from "./sql.ts";
-import { send, silenceMessage } from "./wire.ts";
+import { UnconfirmedCommit, send } from "./wire.ts";
 
+export { codeOf, contended, isAway, lockTimeoutCode, statementTimeoutCode, toFailure } from "./faults.ts";
 export type { Row };
 
 // What the functions of db/ run their statements on: the database itself, or one transaction.
@@ -21,25 +35,12 @@ const attemptsMax = 3;
 const writersMaxDefault = 10;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-// A unique violation is also a race: run again, the transaction sees the row that it lost to.
-const contendedCodes = new Set(["40001", "40P01", "23505"]);
-export const lockTimeoutCode = "55P03";
-export const statementTimeoutCode = "57014";
-const readOnlyCode = "25006";
-// An earlier statement of the transaction failed.
-const abortedCode = "25P02";
-const idleTimeoutCode = "25P03";
-// Connection exceptions, insufficient resources (too many connections, disk full), an operator's shutdown, and a read-only
-// server.
-const awayCodes = /^(08|53|57P|58|25P03|25006)/;
-// Errors without a code: the connection was closed, or none could be opened.
-const awayMessages = /connection|timeout expired|client was closed|not queryable/i;
-
 // Used directly, it sees every tenant. The engine, the collector, sign-in and the command line use it this way. Work for a single
 // tenant goes through `forTenant`.
 export class Database implements TenantDatabase {
   readonly #address: DatabaseAddress;
   readonly #writersMax: number;
+  readonly hosts: Hosts;
   readonly #all: RoleConnections;
   #locked: RoleConnections | null = null;
   #role: string | null = null;
@@ -48,7 +49,10 @@ export class Database implements TenantDatabase {
   constructor(address: DatabaseAddress, options: { writersMax?: number } = {}) {
     this.#address = address;
     this.#writersMax = options.writersMax ?? writersMaxDefault;
-    this.#all = new RoleConnections(address, { writersMax: this.#writersMax });
+    this.hosts = new Hosts(serversOf(address), clientConfig, (isOther) => {
+      for (const lane of [this.#all, this.#locked]) lane?.leave(isOther);
+    });
+    this.#all = new RoleConnections(this.hosts, { writersMax: this.#writersMax });
   }
 
   // For another thread of this process, which needs connections of its own.
@@ -59,7 +63,7 @@ export class Database implements TenantDatabase {
   // From now on, work for a tenant runs under this role, to which the tables' policies apply.
   lockTenants(role: string): void {
     this.#role = role;
-    this.#locked ??= new RoleConnections(this.#address, { writersMax: this.#writersMax, role });
+    this.#locked ??= new RoleConnections(this.hosts, { writersMax: this.#writersMax, role });
   }
 
   // The role of tenants' work, or null without the lock.
@@ -99,7 +103,10 @@ export class Database implements TenantDatabase {
       return await (await reader).ask<R>(statement, tenantId);
     } catch (error) {
       if (!isAway(error) || this.#isEnded) throw toFailure(error);
-      if (codeOf(error) === readOnlyCode) lane.dropReader(slot, reader);
+      if (codeOf(error) === readOnlyCode) {
+        lane.dropReader(slot, reader);
+        this.hosts.foundReadOnly(this.hosts.current);
+      }
     }
     try {
       return await (await lane.reader(slot)).ask<R>(statement, tenantId);
@@ -125,7 +132,7 @@ export class Database implements TenantDatabase {
         const wasBrief: boolean = !isPatient && codeOf(error) === lockTimeoutCode;
         isPatient ||= wasBrief;
         if (wasBrief) continue;
-        if (!contendedCodes.has(codeOf(error))) throw toFailure(error);
+        if (!isContended(error)) throw toFailure(error);
         if (attempt === attemptsMax) throw contended(error);
       }
     }
@@ -136,29 +143,28 @@ export class Database implements TenantDatabase {
     try {
       return await this.#attempt({ lane, begin, isPatient: false }, work);
     } catch (error) {
-      throw contendedCodes.has(codeOf(error)) ? contended(error) : toFailure(error);
+      throw isContended(error) ? contended(error) : toFailure(error);
     }
   }
 
   // A separate connection outside the pool, for LISTEN and for locks that outlive a transaction. Its statements have no time
   // limit unless one is given. A statement that exceeds the limit ends the connection.
-  async connect({ role, silenceMs }: { role?: string; silenceMs?: number } = {}): Promise<Client> {
-    const patient = { lock_timeout: 0, statement_timeout: 0, idle_in_transaction_session_timeout: 0 };
+  async connect({ role, silenceMs }: { role?: string; silenceMs?: number } = {}): Promise<SessionClient> {
     // On a pipelined connection, the driver's limit also ends the connection.
-    const own = { ...patient, query_timeout: silenceMs ?? 0, pipeline: silenceMs !== undefined };
-    const client = new Client({ ...clientOptions(this.#address, role), ...own });
-    client.on("error", () => {});
+    const config = { ...clientConfig, query_timeout: silenceMs ?? 0, pipeline: silenceMs !== undefined };
+    const client = new SessionClient(this.hosts, { config, limits: unlimited, ...(role !== undefined && { role }) });
     await client.connect();
     return client;
   }
 
   async end(): Promise<void> {
     this.#isEnded = true;
+    this.hosts.end();
     await Promise.race([Promise.all([this.#all.end(), this.#locked?.end()]), givenUp()]);
   }
 
   async #attempt<T>({ lane, begin, isPatient }: Attempt, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const client = await lend(isPatient ? lane.waiters : lane.writers);
+    const client = await this.#lend(isPatient ? lane.waiters : lane.writers);
     let isBroken = true;
     const tx = new OpenTransaction(client, isPatient);
     try {
@@ -178,21 +184,31 @@ export class Database implements TenantDatabase {
         () => false,
       );
       // The next connection may reach a server that accepts writes.
-      isBroken = !isAlive || codeOf(error) === readOnlyCode;
-      throw error instanceof Failure || !isAway(error) ? error : (endingOf(client) ?? error);
+      isBroken = !isAlive;
+      if (codeOf(error) === readOnlyCode) {
+        isBroken = true;
+        this.hosts.foundReadOnly(sessionOf(client).server);
+      }
+      throw error instanceof Failure || !isAway(error) ? error : (sessionOf(client).ending ?? error);
     } finally {
-      client.release(isBroken);
+      client.release(isBroken || sessionOf(client).isStale);
     }
   }
-}
 
-async function lend(pool: Pool): Promise<PoolClient> {
-  try {
-    return await pool.connect();
-  } catch (error) {
-    // Every connection is busy with writes that wait for locks. The database is reachable, and nothing was attempted.
-    const isFull = pool.totalCount >= pool.options.max && /timeout exceeded/.test(String(error));
-    throw isFull ? busy(error) : error;
+  // If the server has just been lost, waits once for another one, or until none is found.
+  async #lend(pool: Pool): Promise<PoolClient> {
+    for (let isAgain = false; ; isAgain = true) {
+      try {
+        // Nobody joins the pool's queue while nothing can be opened.
+        if (!this.hosts.isFine && pool.idleCount === 0) await this.hosts.ready(true);
+        return await pool.connect();
+      } catch (error) {
+        // Every connection is busy with writes that wait for locks. The database is reachable, and nothing was attempted.
+        const hasTimedOut = /timeout exceeded/.test(String(error));
+        if (hasTimedOut && this.hosts.isFine && pool.totalCount >= pool.options.max) throw busy(error);
+        if (isAgain || this.#isEnded || this.hosts.isFine || hasTimedOut) throw error;
+      }
+    }
   }
 }
 
@@ -235,7 +251,8 @@ async function commit(client: PoolClient): Promise<void> {
   try {
     done = await send(client, unprepared("commit"));
   } catch (cause) {
-    if (contendedCodes.has(codeOf(cause))) throw cause;
+    if (isContended(cause)) throw cause;
+    if (cause instanceof UnconfirmedCommit) throw unconfirmed(cause);
     // The server may or may not have committed before the connection was lost, so only 500 is correct.
     throw new Failure(
       "internal-error",
@@ -252,36 +269,4 @@ function busy(cause: unknown): Failure {
     headers,
     cause,
   });
-}
-
-export function contended(cause?: unknown): Failure {
-  return new Failure("transaction-contended", "A concurrent change won. Nothing was applied: read again and retry.", { cause });
-}
-
-export function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-}
-
-// Whether the connection was lost or cannot be opened now.
-export function isAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = codeOf(error);
-  if (error instanceof DatabaseError) return awayCodes.test(code);
-  return /^E[A-Z]+$/.test(code) || awayMessages.test(error.message);
-}
-
-export function toFailure(error: unknown): unknown {
-  if (error instanceof Failure) return error;
-  const code = codeOf(error);
-  if (code === lockTimeoutCode) return contended(error);
-  const isSilent = error instanceof Error && error.message === silenceMessage;
-  if (code === statementTimeoutCode || isSilent)
-    return new Failure("bad-gateway", "The database took too long. Retry after a short delay.", { cause: error });
-  if (code === idleTimeoutCode)
-    return new Failure("bad-gateway", "The database ended a transaction that was idle for too long. Retry after a short delay.", {
-      cause: error,
-    });
-  if (isAway(error))
-    return new Failure("bad-gateway", "The database cannot be reached. Retry after a short delay.", { cause: error });
-  return error;
 }

@@ -2,7 +2,8 @@ import type { Client } from "pg";
 import type { Database } from "./database.ts";
 import { givenUp } from "./connections.ts";
 
-const reconnectMs = 500;
+// Jitter, so that the processes do not all come at once.
+const reconnectMs = () => 250 + Math.random() * 250;
 // A connection that only listens does not notice that it is dead, so it sends a statement regularly.
 const askMs = 5_000;
 const silenceMs = 5_000;
@@ -66,11 +67,11 @@ export class Listener {
     if (this.#client === client) this.#client = null;
     this.epoch++;
     this.#options.onLost();
-    if (!this.#isStopped) setTimeout(() => void this.#restart(), reconnectMs).unref();
+    if (!this.#isStopped) setTimeout(() => void this.#restart(), reconnectMs()).unref();
   }
 
   async #restart(): Promise<void> {
     if (this.#isStopped || this.#client !== null) return;
-    await this.start().catch(() => setTimeout(() => void this.#restart(), reconnectMs).unref());
+    await this.start().catch(() => setTimeout(() => void this.#restart(), reconnectMs()).unref());
   }
 }

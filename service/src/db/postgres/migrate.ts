@@ -3,6 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import type { Client } from "pg";
 import { advisoryLocks } from "./advisory-locks.ts";
 import type { Database } from "./database.ts";
+import { takeLock } from "./lock-wait.ts";
 import { sql, statement } from "./sql.ts";
 
 const folder = new URL("../../../migrations/", import.meta.url);
@@ -29,7 +30,7 @@ export async function migrate(database: Database, migrations = readMigrations())
   try {
     await checkServer(client);
     // If ten processes start at once, one migrates and nine wait.
-    await client.query("select pg_advisory_lock($1)", [advisoryLocks.migrations]);
+    await takeLock(client, "migrations");
     const pending = await findPending(client, migrations);
     for (const migration of pending) await apply(client, migration);
     return pending.map((migration) => migration.name);

@@ -4,6 +4,9 @@ import { Socket } from "node:net";
 import { Query, type ClientBase, type Connection, type QueryResult } from "pg";
 import type { Row, Statement } from "./sql.ts";
 
+// PostgreSQL has committed the change, but a synchronous standby that must confirm it has not done so.
+export class UnconfirmedCommit extends Error {}
+
 export const statementTimeoutMs = 10_000;
 // The database cancels a statement before this time. If it has sent nothing by then, it is unreachable although the connection is
 // still open.
@@ -14,8 +17,9 @@ export function send<R extends Row>(client: ClientBase, { name, text, values }: 
   return new Promise((resolve, reject) => {
     const watch = watchOf(client);
     const query = new Query<R>(text, values, (error, result) => {
-      watch.answered();
+      const isUnconfirmed = watch.answered();
       if (error) reject(error);
+      else if (isUnconfirmed) reject(new UnconfirmedCommit("the synchronous standby did not confirm the change"));
       else resolve(result);
     });
     watch.asked(reject);
@@ -30,6 +34,7 @@ function watchOf(client: ClientBase): SilenceWatch {
   if (known) return known;
   // The driver has this property, but its types do not declare it.
   const watch = new SilenceWatch((client as ClientBase & { connection: Connection }).connection);
+  client.on("notice", (notice) => watch.noticed(notice));
   watches.set(client, watch);
   return watch;
 }
@@ -41,6 +46,7 @@ class SilenceWatch {
   readonly #waiting: ((error: Error) => void)[] = [];
   #heardMs = 0;
   #isWatching = false;
+  #isUnconfirmed = false;
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -51,9 +57,19 @@ class SilenceWatch {
     if (!this.#isWatching) this.#look();
   }
 
-  answered(): void {
+  // Returns whether PostgreSQL has stopped waiting for a synchronous standby.
+  answered(): boolean {
     this.#waiting.shift();
     this.#heardMs = performance.now();
+    const isUnconfirmed = this.#isUnconfirmed;
+    this.#isUnconfirmed = false;
+    return isUnconfirmed;
+  }
+
+  // A notice comes before the result of its statement. Its text depends on the server's language, its place in the source does
+  // not.
+  noticed({ routine }: { routine?: string | undefined }): void {
+    if (routine === "SyncRepWaitForLSN") this.#isUnconfirmed = true;
   }
 
   #look(): void {

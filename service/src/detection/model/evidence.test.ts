@@ -24,7 +24,7 @@ test("evidence: the threshold is at the lowest score at which most accounts were
 });
 
 test("evidence: sure frauds with high scores say nothing about lower scores", () => {
-  // Of all together, 100 of 140 would be frauds.
+  // Together, 100 of 140 would be frauds.
   const rows = [...band("sure", 6, [100, 100]), ...band("doubtful", 1, [0, 40])];
   expect(lowestWith(rows)).toBeGreaterThan(5.5);
 });

@@ -33,7 +33,7 @@ const { filter } = fc.letrec<{ filter: string }>((tie) => ({
   ),
 }));
 
-// Returns null if the text is refused in the way that SCIM names.
+// Returns null if the text is rejected with an error that SCIM defines.
 function tryTo<T>(work: () => T): T | null {
   try {
     return work();
@@ -43,7 +43,7 @@ function tryTo<T>(work: () => T): T | null {
   }
 }
 
-test("filters: every filter of the grammar is read, and gives an answer; its negation gives the other one", () => {
+test("filters: every filter of the grammar is parsed and evaluated, and its negation gives the opposite result", () => {
   fc.assert(
     fc.property(filter, (text) => {
       // The limits hold for all filters.
@@ -58,7 +58,7 @@ test("filters: every filter of the grammar is read, and gives an answer; its neg
   );
 });
 
-test("filters: a text in quotes is found exactly as it is, whatever it contains", () => {
+test("filters: a string in quotes matches exactly itself, whatever it contains", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
       const parsed: Filter = parseFilter(`externalId eq ${JSON.stringify(text)}`);
@@ -97,7 +97,7 @@ const soup = fc.array(
   { maxLength: 60 },
 );
 
-test("filters and paths: any text is read or refused, and nothing else happens", () => {
+test("filters and paths: any text is either parsed or rejected as SCIM defines", () => {
   fc.assert(
     fc.property(soup, fc.constantFrom(" ", ""), (parts, separator) => {
       const text = parts.join(separator);

@@ -72,13 +72,13 @@ class Reader {
     this.#require("]");
     const next = this.#tokens[this.#at];
     if (next === undefined) return { ...path, entries };
-    if (!/^\.[A-Za-z$_][\w$-]*$/.test(next)) throw this.#refusal("must end after the filter, or name one member");
+    if (!/^\.[A-Za-z$_][\w$-]*$/.test(next)) throw this.#refusal("must end after the filter or after the name of one member");
     this.#at++;
     return { name: path.name, sub: next.slice(1).toLowerCase(), entries };
   }
 
   requireEnd(): void {
-    if (this.#at < this.#tokens.length) throw this.#refusal("goes on after its end");
+    if (this.#at < this.#tokens.length) throw this.#refusal("has more text after its end");
   }
 
   #readChain(kind: "and" | "or", readPart: () => Filter): Filter {
@@ -117,7 +117,7 @@ class Reader {
     const word = (this.#next() ?? "").toLowerCase();
     if (word === "pr") return { kind: "present", path };
     const operator = operators.find((each) => each === word);
-    if (!operator) throw this.#refusal("has an operator that is not known");
+    if (!operator) throw this.#refusal("has an unknown operator");
     return { kind: "compare", path, operator, value: this.#readLiteral() };
   }
 
@@ -135,13 +135,13 @@ class Reader {
     try {
       return String(JSON.parse(token));
     } catch {
-      throw this.#refusal("has a text with a wrong escape");
+      throw this.#refusal("has a string with an invalid escape");
     }
   }
 
   #readPath(): AttributePath {
     const token = this.#next() ?? "";
-    if (!/^[A-Za-z$_]/.test(token)) throw this.#refusal("lacks the name of an attribute");
+    if (!/^[A-Za-z$_]/.test(token)) throw this.#refusal("lacks an attribute name");
     const bare = token.replace(corePrefix, "");
     // An attribute of another schema. Its name contains dots that separate nothing.
     if (bare.includes(":")) return { name: bare.toLowerCase(), sub: null };

@@ -6,7 +6,7 @@ export const groupsMax = 200;
 const membersMax = 1_000;
 const textMax = 256;
 const externalIdMax = 512;
-// Each of them is made with every member.
+// Each comparison is made with every member.
 const comparisonsMax = 100;
 
 export type GroupDraft = { display_name: string; external_id: string | null; members: Set<string> };

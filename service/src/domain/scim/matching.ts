@@ -69,7 +69,7 @@ function compareAny(values: unknown[], { path, operator, value }: Comparison): b
 }
 
 function compareOne(found: unknown, operator: Operator, wanted: Literal, isExact: boolean): boolean {
-  // Microsoft Entra ID writes truth values as texts.
+  // Microsoft Entra ID writes booleans as strings.
   if (typeof found === "boolean") return operator === "eq" && String(found) === String(wanted).toLowerCase();
   if (typeof found === "number" || typeof wanted !== "string" || typeof found !== "string")
     return operator === "eq" && found === wanted;

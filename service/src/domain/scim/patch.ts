@@ -33,9 +33,9 @@ function readOperation(operation: unknown): Change[] {
   const op = readOp(memberOf(operation, "op"));
   const path = memberOf(operation, "path") ?? null;
   const value = memberOf(operation, "value") ?? null;
-  if (path !== null && typeof path !== "string") throw scimFault("invalidPath", "A path must be a text.");
+  if (path !== null && typeof path !== "string") throw scimFault("invalidPath", "A path must be a string.");
   if (path !== null && path !== "") return [{ op, path: parsePath(path), value }];
-  if (op === "remove") throw scimFault("noTarget", "An operation that removes something must have a path.");
+  if (op === "remove") throw scimFault("noTarget", "A remove operation must have a path.");
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw scimFault("invalidValue", "Without a path, the value of an operation must be an object.");
   // Their names may be whole paths, such as name.givenName.
@@ -54,7 +54,7 @@ export function readMembers(body: object): Change[] {
 // Returns null for an attribute without a value.
 export function readText(value: unknown, name: string, charactersMax: number): string | null {
   if (value === null || value === "") return null;
-  if (typeof value !== "string" || !isStorable(value)) throw scimFault("invalidValue", `${name} must be a text.`);
+  if (typeof value !== "string" || !isStorable(value)) throw scimFault("invalidValue", `${name} must be a string.`);
   if (characters(value) > charactersMax)
     throw scimFault("invalidValue", `${name} must have at most ${charactersMax} characters.`);
   return value;
@@ -70,7 +70,7 @@ function lowered(value: unknown): string | boolean {
   return typeof value === "string" ? value.toLowerCase() : value !== false;
 }
 
-// Microsoft Entra ID sends truth values as texts, unless it is told not to.
+// Microsoft Entra ID sends booleans as strings, unless it is configured otherwise.
 export function readBoolean(value: unknown, name: string): boolean {
   const text = typeof value === "string" ? value.toLowerCase() : value;
   if (text === true || text === "true") return true;

@@ -36,7 +36,7 @@ export function changePerson(before: PersonDraft, changes: Change[]): PersonDraf
   return draft;
 }
 
-// Attributes that are not known, or that only the service sets, are ignored. So are passwords: people get no password from a
+// Unknown attributes, and those that only the service sets, are ignored. So are passwords: people get no password from a
 // directory.
 function memberSet({ op, path, value: given }: Change): Partial<PersonDraft> {
   const value = op === "remove" ? null : given;

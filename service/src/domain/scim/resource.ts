@@ -103,8 +103,8 @@ export function listOf(item: typeof ScimUser | typeof ScimGroup, name: string) {
   );
 }
 
-// What a directory sends. The members are not checked by this schema: names differ in letter case, texts stand for truth values,
-// and attributes that are not known are ignored, as SCIM wants.
+// What a directory sends. The members are not checked by this schema: names differ in letter case, strings stand for booleans,
+// and unknown attributes are ignored, as SCIM requires.
 const any = (description: string) => Type.Optional(Type.Unknown({ description }));
 
 export const ScimUserInput = Type.Object(
