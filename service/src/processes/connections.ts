@@ -1,6 +1,4 @@
 import { ConfigFault } from "../config.ts";
-import type { Queryable } from "../db/postgres/database.ts";
-import { sql } from "../db/postgres/sql.ts";
 import type { WorkerCount } from "./worker-count.ts";
 
 // For all workers that serve requests together, if PostgreSQL allows it.
@@ -36,16 +34,4 @@ export function fitWorkers({ count, isAuto }: WorkerCount, limit: number, hasRow
       `WORKERS: ${fitting} workers need ${needed} connections, but PostgreSQL allows ${limit}: raise max_connections, or use fewer workers`,
     );
   return { count: fitting, writersMax };
-}
-
-// How many connections this user may open to this database. Version 15 reserves fewer.
-export async function readConnectionLimit(database: Queryable): Promise<number> {
-  const [row] = await database.query<{ most: number }>(sql`
-    select least(
-      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-        - coalesce(current_setting('reserved_connections', true), '0')::int,
-      (select nullif(rolconnlimit, -1) from pg_roles where rolname = session_user),
-      (select nullif(datconnlimit, -1) from pg_database where datname = current_database())
-    )::int as most`);
-  return row?.most ?? 0;
 }
