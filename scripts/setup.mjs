@@ -56,7 +56,8 @@ function countPackages() {
   return namesIn(folder).flatMap((name) => (name.startsWith("@") ? namesIn(join(folder, name)) : name)).length;
 }
 
-// Reports progress every ten seconds, because npm itself prints nothing for minutes on a slow connection.
+// Reports progress every ten seconds, because npm itself prints nothing for minutes on a slow connection. On a terminal, it would
+// show a spinner, which would run into these lines.
 async function runNpm(file, args) {
   const began = Date.now();
   // Standard output belongs to the command that follows, which may print JSON, so npm's output goes to standard error.
@@ -77,7 +78,7 @@ async function install(lockHash) {
   tell(`installing packages, once (${wantsDev ? "with" : "without"} the development tools); this takes one to several minutes`);
   const began = Date.now();
   // Not "npm ci": it refuses a lock file without the builds for other platforms, which some registry mirrors do not carry.
-  const args = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const args = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"];
   if (!wantsDev) args.push("--omit=dev");
   const npm = process.env.npm_execpath;
   const code = npm ? await runNpm(process.execPath, [npm, ...args]) : await runNpm("npm", args);

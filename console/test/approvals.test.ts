@@ -106,6 +106,7 @@ test("approvals: Ctrl Enter in the message requests approval of closing many cas
   await message.press("Control+Enter");
   await dialog(ada).waitFor({ state: "detached" });
   await ada.goto("/approvals");
+  await page.getByText("and 1 more").waitFor();
   await page.getByRole("link", { name: "Ada Lovelace: Close 2 cases" }).click();
   await dialog(ada).getByText("The same attack.").waitFor();
   expect(await page.locator("nav [aria-current=page]", { hasText: /^(Pending|All)$/ }).allTextContents()).toEqual(["Pending"]);

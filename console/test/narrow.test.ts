@@ -1,3 +1,4 @@
+import type { Locator } from "playwright-core";
 import { expect, test, vi } from "vitest";
 import { saveLinks } from "../../service/src/db/links.ts";
 import { useService } from "../../service/test/harness.ts";
@@ -87,5 +88,26 @@ test.each([1366, 1280, 640, 390])("screens: every control can be reached and eve
   // The last entry of the sidebar, which may need scrolling.
   await page.getByRole("button", { name: "Ada Investigator admin" }).click();
   await page.getByRole("menuitem", { name: "Sign out", exact: true }).waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+async function edgesOf(found: Locator): Promise<{ left: number; right: number }> {
+  const { x, width } = (await found.boundingBox()) ?? { x: 1_000, width: 0 };
+  return { left: x, right: x + width };
+}
+
+test("screens: on a phone the count of the first tab is whole, and a chosen tab is in sight", async () => {
+  const visitor = await Visitor.create(browser.current, service.current, { width: 390 });
+  const { page } = visitor;
+  await visitor.report("ann");
+  const chosen = page.getByRole("navigation").locator("button[aria-current=page], a[aria-current=page]");
+  await visitor.goto();
+  await visitor.expectFocused("ann");
+  const { right } = await edgesOf(chosen.filter({ hasText: "Open, highest risk" }));
+  expect(right).toBeLessThanOrEqual((await edgesOf(page.getByRole("button", { name: "Views" }))).left);
+  await visitor.goto("/detection?tab=not-accepted");
+  const last = chosen.filter({ hasText: "Not accepted" });
+  await last.waitFor();
+  expect((await edgesOf(last)).right).toBeLessThanOrEqual(390);
   expect(visitor.complaints).toEqual([]);
 });

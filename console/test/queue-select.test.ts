@@ -66,6 +66,32 @@ test("queue: with four rows selected, keys close those and never the fifth in fo
   expect(visitor.complaints).toEqual([]);
 });
 
+test("queue, case and search: a case without an account is named by what it is about", async () => {
+  const visitor = await Visitor.create(browser.current, service.current);
+  const { page, tenant } = visitor;
+  await tenant.openDeviceCase("kiosk");
+  await tenant.openDeviceCase("terminal");
+  await visitor.goto();
+  await page.getByRole("checkbox", { name: "Select all 2 shown" }).click();
+  await visitor.press("1");
+  const dialog = page.getByRole("dialog", { name: "Close 2 cases" });
+  await visitor.press("Control+Enter");
+  await dialog.getByText("2 of 2 done, 2 closed").waitFor();
+  const results = dialog.getByRole("list", { name: "Results" });
+  for (const name of ["Device kiosk", "Device terminal"]) await results.getByText(name).waitFor();
+  const { case_id } = await tenant.openDeviceCase("door");
+  await visitor.goto(`/cases/${case_id}`);
+  await page.locator("summary", { hasText: "Similar cases" }).click();
+  await page.getByRole("list", { name: "Similar cases" }).getByRole("link", { name: "Device kiosk" }).waitFor();
+  await visitor.press("Control+k");
+  await page.keyboard.type("termin");
+  await page
+    .getByRole("group", { name: "Cases" })
+    .getByRole("option", { name: /Device terminal/ })
+    .waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
 test.each([1440, 1024])("queue: three flags leave enough room for the account's id, %i px", async (width) => {
   const visitor = await Visitor.create(browser.current, service.current, { width });
   const { page, tenant } = visitor;

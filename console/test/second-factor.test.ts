@@ -45,6 +45,7 @@ test("two-factor: an app is set up by keyboard, and signing in then asks for its
   await guest.choose("Sign out");
   await guest.signIn(ada.email);
   await page.getByLabel("Code").waitFor();
+  expect(await page.getByText("No account yet?").count()).toBe(0);
   expect(await axeFindings(page)).toEqual([]);
   await page.keyboard.type("000000");
   await guest.press("Enter");

@@ -163,7 +163,7 @@ test("rule no_browser: together with another rule it raises the score", async ()
     primary_fraud_label: "Account Takeover",
     recommended_action: "CHALLENGE",
     summary:
-      "A transfer of 200 followed 10 minutes after a payee was added. Earlier amounts of this account: 3. And more reasons.",
+      "A transfer of 200 followed 10 minutes after a payee was added. Earlier payments of this account: 3. And more reasons.",
   });
   expect(found.details.highlights).toContain("No browser sent events in this session, although the site's pages normally do.");
   expect(shownValues(found, "no_browser")).toMatchObject({ "tenant.has_browser": true, "session.has_browser": false });

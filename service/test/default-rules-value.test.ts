@@ -27,7 +27,7 @@ test("rule change_then_value: four times the usual amount within two hours of a 
       overall_risk_score: 3,
       primary_fraud_label: "Account Takeover",
       recommended_action: "CHALLENGE",
-      summary: "A transfer of 200 followed 120 minutes after a payee was added. Earlier amounts of this account: 3.",
+      summary: "A transfer of 200 followed 120 minutes after a payee was added. Earlier payments of this account: 3.",
     },
   });
   expect(shownValues(found, "change_then_value")).toMatchObject({

@@ -166,7 +166,9 @@ test("GET search 200: finds a case by the beginning of its id, and cases about a
   await eventually(async () => {
     const { cases } = await find(tenant, "bad-dev");
     expect(cases).toMatchObject([{ matched: "subject", value: "bad-device", website_account_id: "UNKNOWN", status: "OPEN" }]);
+    expect(cases[0]?.subject).toEqual({ kind: "device", id: "bad-device" });
   });
+  expect((await find(tenant, case_id)).cases[0]).not.toHaveProperty("subject");
 });
 
 test("GET search 200: finds a case by a phrase of a reason, also after it was reopened, but only with read:case", async () => {

@@ -49,6 +49,7 @@ test("similar cases: counts how the latest decided cases like this were closed, 
     is_enough: true,
   });
   expect(found.cases.map((each) => each.website_account_id).toSorted()).toEqual(["b", "c", "d", "g", "h"]);
+  expect(found.cases[0]).not.toHaveProperty("subject");
   expect(found.cases.find(({ case_id }) => case_id === last.case_id)).toMatchObject({
     disposition: "INCONCLUSIVE",
     decided_by: tenant.clientId,
@@ -80,4 +81,12 @@ test("similar cases: another label, another tenant and an erased account are not
   expectProblem(await tenant.call("GET", `/cases/${randomUUID()}/similar`), 404, "item-not-found");
   const token = await tenant.mint(["read:case"]);
   expectProblem(await tenant.call("GET", `/cases/${asked.case_id}/similar`, { token }), 403, "access-denied");
+});
+
+test("similar cases: a case without an account says what it is about", async () => {
+  const tenant = await TestTenant.create(service.current);
+  await close(tenant, await tenant.openDeviceCase("kiosk"), "CONFIRMED_FRAUD");
+  const asked = await tenant.openDeviceCase("asked");
+  const { cases } = await similarTo(tenant, asked.case_id);
+  expect(cases).toMatchObject([{ website_account_id: "UNKNOWN", subject: { kind: "device", id: "kiosk" } }]);
 });

@@ -1,8 +1,8 @@
 import type { CaseListItem } from "@casehound/client";
 import { useSecondPerson } from "../approving/useSecondPerson.tsx";
 import { useRef, useState, type ReactNode } from "react";
-import { accountName } from "../parts/account-name.ts";
 import { Button, Kbd } from "../parts/Button.tsx";
+import { CaseName } from "../parts/CaseName.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { GuideLink } from "../parts/GuideLink.tsx";
 import { useWorkspace } from "../session/workspace.tsx";
@@ -160,9 +160,12 @@ function Results({ rows, closing }: { rows: CaseListItem[]; closing: BulkClosing
       </label>
       <ul aria-label="Results" tabIndex={0} className="mt-4 max-h-80 overflow-y-auto rounded-md border border-line">
         {rows.map((row) => (
-          <li key={row.case_id} className="flex items-center gap-3 border-b border-line px-3 py-1.5 last:border-0">
-            <span className="w-56 shrink-0 truncate font-medium">{accountName(row.website_account_id)}</span>
-            <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
+          <li
+            key={row.case_id}
+            className="grid grid-cols-[14rem_minmax(0,1fr)] items-center gap-x-3 border-b border-line px-3 py-1.5 last:border-0 max-sm:grid-cols-1"
+          >
+            <CaseName row={row} className="truncate font-medium" />
+            <span className="[overflow-wrap:anywhere]">
               <OutcomeWords outcome={outcomes.get(row.case_id) ?? { kind: "waiting" }} />
             </span>
           </li>

@@ -1,4 +1,4 @@
-import type { Case } from "@casehound/client";
+import type { Case, CaseSubject } from "@casehound/client";
 import { useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef } from "react";
 import { soon } from "../data/soon.ts";
@@ -39,7 +39,6 @@ export function tellClosedBefore(closed: Case): void {
   });
 }
 
-// A bulk close knows only the rows of the list, which do not contain the subject of a case.
 function nameOf({ website_account_id: account, details }: ClosedCase): string {
   return subjectCaseName(account, details?.subject);
 }
@@ -140,7 +139,8 @@ async function reopenOne({ desk, cache }: UndoContext, closed: ClosedCase, isUnd
 }
 
 // The API has no bulk reopen, so reopen a few at a time and report one combined result.
-async function reopenMany({ desk, cache }: UndoContext, closed: readonly ClosedCase[]): Promise<void> {
+async function reopenMany(place: UndoContext, closed: readonly ClosedCase[]): Promise<void> {
+  const { desk, cache } = place;
   const note = toast({ kind: "note", words: `Reopening ${countOf(closed.length)}…` });
   const left = [...closed];
   const tried: Tried[] = [];
@@ -156,7 +156,7 @@ async function reopenMany({ desk, cache }: UndoContext, closed: readonly ClosedC
   if (reopened.length > 0) tell(reopened);
   dismissToast(note);
   if (reopened.length === closed.length) toast({ kind: "done", words: `Reopened ${countOf(reopened.length)}.` });
-  else toast({ kind: "problem", words: `Reopened ${reopened.length} of ${countOf(closed.length)}. ${failuresOf(tried)}` });
+  else toast({ kind: "problem", words: `Reopened ${reopened.length} of ${countOf(closed.length)}. ${failuresOf(place, tried)}` });
 }
 
 async function attempt(desk: Desk, closed: ClosedCase, isUndo: boolean): Promise<Reopening> {
@@ -184,12 +184,17 @@ function causeOf(result: Exclude<Reopening, { kind: "reopened" }>): string {
   return status === "OPEN" ? `${by} has already reopened it` : `${by} has changed it since`;
 }
 
+// A bulk close knows only the rows of the list. What such a case is about is in its digest, which the list and the dialog read.
+function subjectOf({ cache, queries }: UndoContext, closed: ClosedCase): CaseSubject | undefined {
+  return closed.details?.subject ?? cache.getQueryData(queries.digest(closed).queryKey)?.subject;
+}
+
 // Grouped by cause, because many failures often share one.
-function failuresOf(tried: readonly Tried[]): string {
+function failuresOf(place: UndoContext, tried: readonly Tried[]): string {
   const failed = tried.flatMap(({ closed, result }) =>
     result.kind === "reopened"
       ? []
-      : [{ name: subjectName(closed.website_account_id, closed.details?.subject), cause: causeOf(result) }],
+      : [{ name: subjectName(closed.website_account_id, subjectOf(place, closed)), cause: causeOf(result) }],
   );
   const groups = Object.entries(Object.groupBy(failed, ({ cause }) => cause));
   return groups.map(([cause, own = []]) => `Not reopened: ${namesOf(own.map(({ name }) => name))} (${cause}).`).join(" ");

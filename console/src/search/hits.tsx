@@ -1,9 +1,9 @@
-import { unknownAccount, type SearchResult } from "@casehound/client";
+import type { SearchResult } from "@casehound/client";
 import { Globe, Landmark, MonitorSmartphone, ReceiptText, UserRound } from "lucide-react";
 import type { ReactNode } from "react";
-import { accountName } from "../parts/account-name.ts";
 import { FlagMarks, StatusBadge } from "../parts/Badges.tsx";
 import { Score } from "../parts/Score.tsx";
+import { subjectName } from "../parts/subject.ts";
 
 // Where a hit leads. A device or an address of several accounts is shown among the links of one of them.
 export type Target = { to: "account"; id: string } | { to: "case"; id: string } | { to: "links"; account: string; at: string };
@@ -46,10 +46,9 @@ function accountHit(hit: SearchResult["accounts"][number]): Hit {
 
 function caseHit(hit: SearchResult["cases"][number]): Hit {
   const { case_id: id, website_account_id: account, matched, value } = hit;
-  const isSource = account === unknownAccount && matched === "subject";
   return {
     key: `case ${id}`,
-    title: isSource ? value : accountName(account),
+    title: subjectName(account, hit.subject),
     detail: matched === "subject" ? hit.primary_fraud_label : value,
     icon: <Score score={hit.overall_risk_score} isShort />,
     marks: <StatusBadge status={hit.status} />,

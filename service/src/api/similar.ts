@@ -86,9 +86,10 @@ function shown({ document }: Candidate, similarity: number): SimilarCase[] {
   const { case_id, website_account_id, details, current_state: state } = document;
   if (!state.disposition) return [];
   const { disposition, changed_at: decided_at, changed_by: decided_by } = state;
-  const { overall_risk_score } = details;
+  const { overall_risk_score, subject } = details;
   const rounded = Math.round(similarity * 100) / 100;
-  return [{ case_id, website_account_id, overall_risk_score, disposition, decided_at, decided_by, similarity: rounded }];
+  const about = { case_id, website_account_id, ...(subject && { subject }), overall_risk_score };
+  return [{ ...about, disposition, decided_at, decided_by, similarity: rounded }];
 }
 
 export const similarOperations: Operation[] = [

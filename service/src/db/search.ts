@@ -149,16 +149,16 @@ export async function listCasesAbout(
     limit ${limit}`);
 }
 
-export async function findCaseFacts(
-  database: Queryable,
-  tenantId: string,
-  ids: string[],
-): Promise<Map<string, Omit<CaseHit, "matched" | "value">>> {
-  const rows = await database.query<Row & Omit<CaseHit, "matched" | "value">>(sql`
-    select case_id, website_account_id, status, created_at, overall_risk_score, primary_fraud_label
+type CaseFacts = Omit<CaseHit, "matched" | "value">;
+type CaseFactsRow = Row & Omit<CaseFacts, "subject"> & { subject: NonNullable<CaseHit["subject"]> | null };
+
+export async function findCaseFacts(database: Queryable, tenantId: string, ids: string[]): Promise<Map<string, CaseFacts>> {
+  const rows = await database.query<CaseFactsRow>(sql`
+    select case_id, website_account_id, status, created_at, overall_risk_score, primary_fraud_label,
+      case when website_account_id = 'UNKNOWN' then document::json #> '{details,subject}' end as subject
     from cases
     where tenant_id = ${tenantId} and case_id = any(${plainArray(ids)}::uuid[])`);
-  return new Map(rows.map((row) => [row.case_id, row]));
+  return new Map(rows.map(({ subject, ...row }) => [row.case_id, { ...row, ...(subject !== null && { subject }) }]));
 }
 
 export type SharedKind = "account-device" | "account-ip" | "account-payee";

@@ -158,7 +158,7 @@ const takeover: DefaultRule[] = [
     name: "Sensitive change, then a high amount",
     expression: `${isMoney} && account.minutes_since_sensitive_change <= 120 && (account.value_ratio >= 4 || (account.values < 3 && event.value >= 1000) || (session.began_on_new_device && account.value_ratio >= 2))`,
     sentence:
-      "A {event.type} of {event.currency} {event.value} followed {account.minutes_since_sensitive_change} minutes after {account.last_sensitive_change}. Earlier amounts of this account: {account.values}.",
+      "A {event.type} of {event.currency} {event.value} followed {account.minutes_since_sensitive_change} minutes after {account.last_sensitive_change}. Earlier payments of this account: {account.values}.",
     label: "Account Takeover",
     weight: 3.2,
     about: "account",

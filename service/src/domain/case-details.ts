@@ -62,8 +62,20 @@ export function joinedDetails(before: CaseDetails, finding: Finding, isLeading: 
     primary_fraud_label: isLeading ? finding.label : before.primary_fraud_label,
     fraud_labels: [...new Set([...before.fraud_labels, finding.label])],
     summary: isLeading ? finding.summary : before.summary,
-    highlights: [...new Set([...first, ...second])].slice(0, highlightsMax),
+    highlights: joinedHighlights(before, first, second),
     recommended_action: isAction ? finding.action : before.recommended_action,
     ...claimedAccounts(before.claimed_accounts, finding),
   };
+}
+
+// A number that is a word of its own, and not part of an id, an address or a version.
+const count = /(?<![\w.:-])\d[\d,]*(?![\w.:-]*\w)/g;
+const withoutCounts = (sentence: string): string => sentence.replaceAll(count, "#");
+
+// In a case about a source, the counts grow with the attack. So a sentence that differs from an earlier one only in its counts
+// says nothing new.
+function joinedHighlights({ subject }: CaseDetails, first: string[], second: string[]): string[] {
+  const told = new Set(first.map(withoutCounts));
+  const added = subject === undefined ? second : second.filter((each) => !told.has(withoutCounts(each)));
+  return [...new Set([...first, ...added])].slice(0, highlightsMax);
 }

@@ -182,3 +182,21 @@ test("joinCase: of two stories with one score, the one with more log-odds leads;
   expect(joined(opened(weak), strong).details.summary).toBe(strong.summary);
   expect(joined(opened(strong), weak).details.summary).toBe(strong.summary);
 });
+
+const signupWords = (count: number): string[] => [
+  `${count} sign-ups were made on one device within a day.`,
+  'It came from the device "d-7 4".',
+];
+
+test("joinCase: in a case about a source, a sentence that differs only in its counts is shown once, with the strongest evidence", () => {
+  const evidence = (signups: number, log_odds: number) => weighing("farm", log_odds, { highlights: signupWords(signups) });
+  const about = { ...subject, website_account_id: "UNKNOWN", about: { kind: "device" as const, id: "d-7 4" } };
+  const source = openCase(about, evidence(4, 4), ids(), now).document;
+  expect(joined(source, evidence(1_100, 6)).details.highlights).toEqual(signupWords(1_100));
+  expect(joined(source, evidence(3, 2)).details.highlights).toEqual(signupWords(4));
+  const [address, other] = ["It came from 203.0.113.7.", "It came from 203.0.113.8."];
+  const addresses = openCase(about, weighing("farm", 4, { highlights: [address] }), ids(), now).document;
+  expect(joined(addresses, weighing("farm", 2, { highlights: [other] })).details.highlights).toEqual([address, other]);
+  const transfers = opened(weighing("transfer", 4, { highlights: ["A transfer of 200."] }));
+  expect(joined(transfers, weighing("transfer", 2, { highlights: ["A transfer of 90."] })).details.highlights).toHaveLength(2);
+});

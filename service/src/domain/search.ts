@@ -4,6 +4,7 @@ import { Time, idCharactersMax } from "./field.ts";
 import { Score, labels } from "./finding.ts";
 import { bytesOf, rangeOf, textOf } from "./ip-range.ts";
 import { LinkedAccount, sharersMax } from "./link.ts";
+import { CaseSubject } from "./subject.ts";
 
 export const hitsMax = 20;
 export const hitsDefault = 5;
@@ -29,6 +30,7 @@ const CaseHit = Type.Object(
   {
     case_id: Type.String(),
     website_account_id: Type.String({ description: "`UNKNOWN` if the case has no account." }),
+    subject: Type.Optional(CaseSubject),
     status: Type.Enum(["OPEN", "CLOSED"]),
     created_at: Time,
     overall_risk_score: Score,

@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import { Disposition } from "./case.ts";
 import { Time } from "./field.ts";
 import { Score } from "./finding.ts";
+import { CaseSubject } from "./subject.ts";
 
 // The latest closed cases with the same label that a case is compared with. This bounds the cost, whatever the number of cases.
 export const comparedMax = 200;
@@ -14,7 +15,8 @@ export const similarFrom = 0.8;
 const SimilarCase = Type.Object(
   {
     case_id: Type.String(),
-    website_account_id: Type.String(),
+    website_account_id: Type.String({ description: "`UNKNOWN` if the case has no account." }),
+    subject: Type.Optional(CaseSubject),
     overall_risk_score: Score,
     disposition: Disposition,
     decided_at: Time,

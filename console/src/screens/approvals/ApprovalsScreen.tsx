@@ -109,7 +109,7 @@ function Row({ approval, kept }: RowProps) {
           <Age at={requested_at} suffix=" ago" />
         </span>
       </p>
-      {case_id !== undefined && <CaseWords caseId={case_id} />}
+      {case_id !== undefined && <CaseWords caseId={case_id} others={approval.case_count - 1} />}
       {closing.reason !== undefined && <p className="line-clamp-2 text-sm [overflow-wrap:anywhere]">{visible(closing.reason)}</p>}
       {because.length > 0 && <p className="text-sm text-soft">Needs a second person because {becauseWords(because)}.</p>}
       {note !== undefined && <p className="line-clamp-2 text-sm text-soft [overflow-wrap:anywhere]">“{note}”</p>}
@@ -117,8 +117,8 @@ function Row({ approval, kept }: RowProps) {
   );
 }
 
-// The case that the request is about, because many requests differ only in it.
-function CaseWords({ caseId }: { caseId: string }) {
+// The first case that the request is about, because many requests differ only in it.
+function CaseWords({ caseId, others }: { caseId: string; others: number }) {
   const { queries } = useWorkspace();
   const { data: found } = useQuery(queries.case(caseId));
   if (!found) return null;
@@ -127,6 +127,7 @@ function CaseWords({ caseId }: { caseId: string }) {
       <bdi className="font-medium">{subjectName(found.website_account_id, found.details.subject)}</bdi>
       <Score score={found.details.overall_risk_score} />
       <CaseLabel row={{ ...found, ...found.details }} />
+      {others > 0 && <span className="text-soft">and {others} more</span>}
     </p>
   );
 }

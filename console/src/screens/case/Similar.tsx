@@ -2,10 +2,10 @@ import type { Case, SimilarCases } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Scale } from "lucide-react";
-import { accountName } from "../../parts/account-name.ts";
 import { dispositionWords } from "../../parts/Badges.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
 import { Id } from "../../parts/Id.tsx";
+import { subjectName } from "../../parts/subject.ts";
 import { Age } from "../../parts/Time.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 
@@ -41,7 +41,7 @@ export function Similar({ found: { case_id: id } }: { found: Case }) {
                   params={{ caseId: each.case_id }}
                   className="max-w-full truncate font-medium text-accent hover:underline"
                 >
-                  <Id id={accountName(each.website_account_id)} />
+                  <Id id={subjectName(each.website_account_id, each.subject)} />
                 </Link>
                 <span>{dispositionWords[each.disposition]}</span>
                 <span className="text-faint">

@@ -3,6 +3,7 @@ import { Plus } from "lucide-react";
 import { useMemo, type ReactNode } from "react";
 import { useKeys, type Binding } from "../../keys/keys.ts";
 import { Kbd } from "../../parts/Button.tsx";
+import { intoView } from "../../parts/into-view.ts";
 import { NotAvailable } from "../../parts/NotAvailable.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { ClosingTab } from "../closing/ClosingTab.tsx";
@@ -116,6 +117,7 @@ function Header({ tab }: { tab: Tab | undefined }) {
             key={each.name}
             to="/detection"
             search={each.tab ? { tab: each.tab } : {}}
+            ref={each.tab === tab ? intoView : null}
             aria-current={each.tab === tab ? "page" : undefined}
             className={`flex h-11 shrink-0 items-center border-b-2 px-2 text-sm whitespace-nowrap outline-offset-[-2px] ${each.tab === tab ? "border-accent font-semibold text-ink" : "border-transparent text-soft hover:text-ink"}`}
           >

@@ -2,8 +2,8 @@ import type { CaseListItem } from "@casehound/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowRight, CircleCheck, LoaderCircle } from "lucide-react";
-import { accountName } from "../../parts/account-name.ts";
 import { FraudLabel, actionWords } from "../../parts/Badges.tsx";
+import { CaseName } from "../../parts/CaseName.tsx";
 import { CopyBlock } from "../../parts/Copy.tsx";
 import { Score } from "../../parts/Score.tsx";
 import { Trouble } from "../../parts/States.tsx";
@@ -70,7 +70,7 @@ function Found({ found }: { found: CaseListItem }) {
       <Score score={found.overall_risk_score} />
       <FraudLabel label={found.primary_fraud_label} />
       <span className="text-soft">{actionWords[found.recommended_action]}</span>
-      <span className="min-w-0 flex-1 truncate text-soft">{accountName(found.website_account_id)}</span>
+      <CaseName row={found} className="min-w-0 flex-1 truncate text-soft" />
       <span className="inline-flex items-center gap-1 font-medium text-accent">
         Open the case <ArrowRight size={14} aria-hidden />
       </span>

@@ -35,14 +35,15 @@ export function QueueScreen() {
 
 const liveWords = { live: "Live", connecting: "Connecting", lost: "Not live", "not-allowed": "Live updates not available" };
 
+// On narrow screens, the word is left out while all is well. Otherwise the row of tabs could cut off a count.
 function LiveDot() {
   const { live } = useWorkspace();
   const state = useSyncExternalStore(live.subscribe, live.state);
   const look = state === "live" ? "bg-good" : "border-2 border-faint";
   return (
-    <span role="status" className="flex shrink-0 items-center gap-1.5 px-4 text-xs text-soft">
+    <span role="status" title={liveWords[state]} className="flex shrink-0 items-center gap-1.5 px-4 text-xs text-soft">
       <span className={`size-2 rounded-full ${look}`} aria-hidden />
-      {liveWords[state]}
+      <span className={state === "live" ? "max-[85rem]:sr-only" : ""}>{liveWords[state]}</span>
     </span>
   );
 }

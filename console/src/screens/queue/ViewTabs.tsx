@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { intoView } from "../../parts/into-view.ts";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { isSameFilter, views, type QueueFilter } from "./search.ts";
 
@@ -20,6 +21,7 @@ export function ViewTabs({ filter, onFilter }: Props) {
             key={view.name}
             type="button"
             title={view.help}
+            ref={isOn ? intoView : null}
             aria-current={isOn ? "page" : undefined}
             onClick={() => onFilter(view.filter)}
             className={`flex h-10 items-center gap-2 border-b-2 px-2 text-sm whitespace-nowrap outline-offset-[-2px] ${isOn ? "border-accent font-semibold text-ink" : "border-transparent text-soft hover:text-ink"}`}

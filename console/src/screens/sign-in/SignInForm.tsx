@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState, type FormEvent } from "react";
+import { useState, type FormEvent, type ReactNode } from "react";
 import { Button } from "../../parts/Button.tsx";
 import { Alert, Field } from "../../parts/Field.tsx";
 import { typedIn } from "../../parts/form.ts";
@@ -14,9 +14,15 @@ import { TenantChoice } from "./TenantChoice.tsx";
 type Typed = { email: string; password: string };
 // `known` is the person who signs in again. Nobody else may sign in here.
 // `tenant` is the one whose identity providers are offered.
-type Props = { onSignedIn: (session: Session) => void; known?: { email: string; tenant: string }; tenant?: string | undefined };
+// `children` are shown until the password is accepted.
+type Props = {
+  onSignedIn: (session: Session) => void;
+  known?: { email: string; tenant: string };
+  tenant?: string | undefined;
+  children?: ReactNode;
+};
 
-export function SignInForm({ onSignedIn, known, tenant: named }: Props) {
+export function SignInForm({ onSignedIn, known, tenant: named, children }: Props) {
   const options = useQuery(optionsQuery(known?.tenant ?? named));
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -82,6 +88,7 @@ export function SignInForm({ onSignedIn, known, tenant: named }: Props) {
       </form>
       {options.data?.passkeys === true && canUsePasskeys() && <PasskeyButton onSignedIn={onSignedIn} />}
       <IssuerChoice tenant={known?.tenant ?? named} isApart={known !== undefined} />
+      {children}
     </div>
   );
 }

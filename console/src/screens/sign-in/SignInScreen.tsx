@@ -29,11 +29,12 @@ export function SignInScreen({ onSignedIn, problem, tenant = lastTenant() }: Pro
           <Alert>{words}</Alert>
         </div>
       )}
-      <SignInForm onSignedIn={onSignedIn} tenant={tenant} />
-      <p className="mt-5 border-t border-line pt-4 text-xs text-soft">
-        No account yet? Ask an admin for an invitation. In a new installation, open the link that Casehound printed when it
-        started. To print it again, run <code className="font-mono">./casehound link</code>.
-      </p>
+      <SignInForm onSignedIn={onSignedIn} tenant={tenant}>
+        <p className="mt-1 border-t border-line pt-4 text-xs text-soft">
+          No account yet? Ask an admin for an invitation. In a new installation, open the link that Casehound printed when it
+          started. To print it again, run <code className="font-mono">./casehound link</code>.
+        </p>
+      </SignInForm>
     </Front>
   );
 }
