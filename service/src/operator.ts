@@ -1,6 +1,5 @@
 import { Client, DatabaseError } from "pg";
 import { ConfigFault } from "./config.ts";
-import { ClusterFault } from "./db/citus/distribute.ts";
 import { EmbeddedFault } from "./db/postgres/cluster.ts";
 import { codeOf } from "./db/postgres/database.ts";
 import { MigrationFault } from "./db/postgres/migrate.ts";
@@ -12,7 +11,7 @@ export type Trouble = { detail: string; next: string };
 // Whether the operator can fix the error. Such an error is shown in one line with exit code 2, in every command. Anything else is
 // a bug and is shown in full.
 export function isOperators(error: unknown): boolean {
-  return [ClusterFault, ConfigFault, EmbeddedFault, MigrationFault].some((kind) => error instanceof kind);
+  return [ConfigFault, EmbeddedFault, MigrationFault].some((kind) => error instanceof kind);
 }
 
 // What is shown of an error that ends a process.

@@ -32,9 +32,6 @@ const idleTimeoutCode = "25P03";
 // Connection exceptions, insufficient resources (too many connections, disk full), an operator's shutdown, and a read-only
 // server.
 const awayCodes = /^(08|53|57P|58|25P03|25006)/;
-// What a cluster's coordinator reports if one of its nodes is away, besides those codes.
-const internalCode = "XX000";
-const awayNodes = /remote node|connection to the|failed to assign|placement|postmaster was shut down/i;
 // Errors without a code: the connection was closed, or none could be opened.
 const awayMessages = /connection|timeout expired|client was closed|not queryable/i;
 
@@ -47,7 +44,6 @@ export class Database implements TenantDatabase {
   #locked: RoleConnections | null = null;
   #role: string | null = null;
   #isEnded = false;
-  #isCluster = false;
 
   constructor(address: DatabaseAddress, options: { writersMax?: number } = {}) {
     this.#address = address;
@@ -64,11 +60,6 @@ export class Database implements TenantDatabase {
   lockTenants(role: string): void {
     this.#role = role;
     this.#locked ??= new RoleConnections(this.#address, { writersMax: this.#writersMax, role });
-  }
-
-  // From now on, transactions also limit how long they wait for locks on the cluster's nodes.
-  useCluster(): void {
-    this.#isCluster = true;
   }
 
   // The role of tenants' work, or null without the lock.
@@ -167,17 +158,12 @@ export class Database implements TenantDatabase {
   }
 
   async #attempt<T>({ lane, begin, isPatient }: Attempt, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const pool = isPatient ? lane.waiters : lane.writers;
-    const client = await lend(pool);
+    const client = await lend(isPatient ? lane.waiters : lane.writers);
     let isBroken = true;
     const tx = new OpenTransaction(client, isPatient);
     try {
       // Wait for BEGIN: after one that failed, each statement would be its own transaction.
-      const begun = send(client, unprepared(begin));
-      // The nodes of a cluster learn only of settings that a statement of its own makes inside the transaction.
-      if (this.#isCluster)
-        await Promise.all([begun, send(client, unprepared(`set local lock_timeout = ${pool.options.lock_timeout}`))]);
-      await begun;
+      await send(client, unprepared(begin));
       const result = await work(tx);
       tx.end();
       await commit(client);
@@ -280,7 +266,7 @@ export function codeOf(error: unknown): string {
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
-  if (error instanceof DatabaseError) return awayCodes.test(code) || (code === internalCode && awayNodes.test(error.message));
+  if (error instanceof DatabaseError) return awayCodes.test(code);
   return /^E[A-Z]+$/.test(code) || awayMessages.test(error.message);
 }
 
