@@ -5,7 +5,7 @@ export const slowFiles = [
   "scripts/{browser,deploy}.test.ts",
   "client/test/package.test.ts",
   "console/test/{changes-waits,detection,developers,live,models,overview,score,screens,sign-in-issuer,webhooks}.test.ts",
-  "console/test/{account,addresses,approvals,campaigns,claims,close-lists,due,evidence,figures,handovers,identity,ids,inbox,links,lists,model-settings,narrow,notes,notifications,own-outcomes,passkeys,people,policy,provisioning,queue-undo,quiet,search,second-factor,session-ends,team,templates,timeline,views}.test.ts",
+  "console/test/{account,addresses,approvals,campaigns,claims,close-lists,due,evidence,figures,handovers,identity,ids,inbox,links,lists,model-settings,narrow,notes,notifications,own-outcomes,passkeys,people,policy,provisioning,queue,queue-undo,quiet,search,second-factor,session-ends,team,templates,timeline,views}.test.ts",
   "service/test/{addresses,assess-guide,assessments-equal,cli-api,cli-completion,cli-decide,cli-waits,config-start,data-folder,order-pairs,people-start,poolers,standby,start-stop,tutorial,unused-connection,upgrade,wire-waits,workers}.test.ts",
   "service/test/{mailer,notifications-attacks,notifications-mail,notifications-turns}.test.ts",
   "service/test/{backup,backup-moment,backup-refusals,cli-database,cli-import-kill,cli-import-report}.test.ts",
