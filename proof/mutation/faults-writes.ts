@@ -182,18 +182,20 @@ export const writeFaults: Fault[] = [
   ...faultsIn("service/src/db/postgres/database.ts", [
     ["the loser of a race is not run again", "attemptsMax", /= 3/, "= 1", "service/test/races.test.ts"],
     [
-      "a lost COMMIT is reported as contended",
-      "commit",
-      /if \(contendedCodes\.has\(.*\)\) throw (\w+);/,
-      "throw contended($1);",
-      "service/test/outage.test.ts",
-    ],
-    [
       "a transaction does not wait for a lock",
       "#repeat",
       /(catch \((\w+)\)[^]*)if \((\w+)\) continue;/,
       "$1if ($3) throw contended($2);",
       "service/test/races.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/db/postgres/faults.ts", [
+    [
+      "a lost COMMIT is reported as contended",
+      "notCommitted",
+      /: uncertain\((\w+)\)/,
+      ": contended($1)",
+      "service/test/outage.test.ts",
     ],
   ]),
   ...faultsIn("service/src/db/postgres/connections.ts", [
