@@ -14,6 +14,11 @@ export function readRelease(): Release {
   return JSON.parse(readFileSync(new URL("release.json", import.meta.url), "utf8")) as Release;
 }
 
+// A copy of the sources without their whole history, such as a shallow clone, does not have it.
+export function isInHistory({ commit }: Release): boolean {
+  return spawnSync("git", ["cat-file", "-e", `${commit}^{commit}`], { cwd: repository }).status === 0;
+}
+
 // The program of an earlier release, from this repository's history. It uses the packages that are installed here.
 export class CheckedOut {
   readonly folder = mkdtempSync(join(tmpdir(), "casehound-release-"));
