@@ -96,3 +96,33 @@ test("standby: a change that the synchronous standby does not confirm is not ack
   const closed = await tenant.put(id, close, key);
   expect([closed.status, closed.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
 });
+
+test("standby: an answer to an assessment that the synchronous standby does not confirm is not called stored", async () => {
+  const pair = await openPair();
+  const service = await startService(testConfig({ databaseUrl: pair.url }));
+  onTestFinished(() => service.stop());
+  const tenant = await TestTenant.create(service);
+  const body = { activity_id: "log-in-1", type: "login_succeeded", occurred_at: new Date().toISOString(), deadline_ms: 2_000 };
+  const assess = () => tenant.call("POST", "/assessments", { body });
+  await pair.primary.requireStandby();
+  await pair.standby.kill();
+  const admin = await pair.primary.connect();
+  onTestFinished(() => admin.end());
+  const first = assess();
+  const firstEnd = first.then(() => true);
+  // An administrator cancels every wait for the standby, so the answer becomes visible without being confirmed.
+  const cancel = "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'";
+  while (!(await Promise.race([firstEnd, new Promise((resolve) => setTimeout(() => resolve(false), 20))])))
+    await admin.query(cancel);
+  const answered = async () => (await admin.query("select 1 from assessments where reply is not null")).rowCount;
+  await eventually(async () => {
+    await admin.query(cancel);
+    expect(await answered()).toBe(1);
+  });
+  for (const { status, text } of [await first, await assess()]) {
+    expect([200, 500]).toContain(status);
+    expect(text).not.toContain('"is_stored":true');
+  }
+  await pair.standby.start();
+  await eventually(async () => expect((await assess()).json.data).toMatchObject({ activity_id: "log-in-1", is_stored: true }));
+});
