@@ -126,3 +126,30 @@ test("standby: an answer to an assessment that the synchronous standby does not 
   await pair.standby.start();
   await eventually(async () => expect((await assess()).json.data).toMatchObject({ activity_id: "log-in-1", is_stored: true }));
 });
+
+test("standby: an answer of another process that the synchronous standby has not confirmed is not passed on", async () => {
+  const pair = await openPair();
+  // The test plays the engine.
+  const service = await startService(testConfig({ databaseUrl: pair.url, roles: new Set(["api", "collector"]) }));
+  onTestFinished(() => service.stop());
+  const tenant = await TestTenant.create(service);
+  await pair.primary.requireStandby();
+  const [admin, engine] = await Promise.all([pair.primary.connect(), pair.primary.connect()]);
+  onTestFinished(async () => void (await Promise.all([admin.end(), engine.end()])));
+  const body = { activity_id: "log-in-2", type: "login_succeeded", occurred_at: new Date().toISOString(), deadline_ms: 2_000 };
+  const asked = tenant.call("POST", "/assessments", { body });
+  await eventually(async () => expect((await admin.query("select 1 from assessments")).rowCount).toBe(1));
+  await pair.standby.kill();
+  const { rows } = await engine.query<{ pid: number }>("select pg_backend_pid() as pid");
+  const reply = JSON.stringify({ activity_id: "log-in-2", action: "BLOCK", is_stored: true });
+  const answering = engine.query("update assessments set reply = $1", [reply]);
+  await eventually(async () => {
+    await admin.query("select pg_cancel_backend(pid) from pg_stat_activity where pid = $1 and wait_event = 'SyncRep'", [
+      rows[0]?.pid,
+    ]);
+    expect((await admin.query("select 1 from assessments where reply is not null")).rowCount).toBe(1);
+  });
+  await answering;
+  await admin.query("select pg_notify('casehound_answered', $1)", [tenant.tenantId]);
+  expect((await asked).json.data).toMatchObject({ activity_id: "log-in-2", action: "ALLOW", is_stored: false });
+});

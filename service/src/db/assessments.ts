@@ -154,12 +154,14 @@ async function findAssessments(database: Queryable, tenantId: string, keys: stri
 
 export type Answer = { id_key: string; reply: string };
 
-// Returns the answers that were given to these activities.
-export async function findAnswers(database: Queryable, tenantId: string, keys: string[]): Promise<Answer[]> {
-  return database.query<Answer>(sql`
+// Returns the answers that were given to these activities. They will be passed on, so they must be durable.
+export async function findAnswers(tx: Queryable, tenantId: string, keys: string[]): Promise<Answer[]> {
+  const found = await tx.query<Answer>(sql`
     select id_key, reply
     from assessments
     where tenant_id = ${tenantId} and id_key = any(${plainArray(keys)}::uuid[]) and reply is not null`);
+  if (found.length > 0) await vouch(tx);
+  return found;
 }
 
 // Stores answers, and returns the keys of those that were the first for their activities. An engine and the process that holds

@@ -194,7 +194,8 @@ export class Assessor {
         state.isAgain = false;
         const keys = detector.verdicts.keysOf(tenantId);
         if (keys.length === 0) break;
-        detector.verdicts.deliver(tenantId, await findAnswers(detector.database.forTenant(tenantId), tenantId, keys));
+        const answers = await detector.database.forTenant(tenantId).transaction((tx) => findAnswers(tx, tenantId, keys));
+        detector.verdicts.deliver(tenantId, answers);
       }
     } catch (error) {
       log.warn({ err: error, tenant_id: tenantId }, "answers to assessments could not be read");
