@@ -8,7 +8,7 @@ import { sql } from "../../service/src/db/postgres/sql.ts";
 import { createTenant } from "../../service/src/tenancy.ts";
 import { ServiceProcess, type Environment } from "../../service/test/launch.ts";
 import { ApiCaller, typeOf, type Answer, type Request } from "../writers/call.ts";
-import { Ledger } from "../writers/ledger.ts";
+import { Ledger, audit } from "../writers/ledger.ts";
 import { Writer } from "../writers/writer.ts";
 import { Pair } from "./pair.ts";
 
@@ -106,7 +106,7 @@ export class House {
     });
     await Promise.all(this.#writers.map((writer) => writer.begin()));
     this.#running = Promise.all(this.#writers.map((writer) => writer.run(this.#stopping.signal)));
-    // A failure is thrown by `rest`.
+    // A failure is thrown by `audited`.
     this.#running.catch(() => {});
   }
 
@@ -120,11 +120,18 @@ export class House {
     }
   }
 
-  async rest(): Promise<void> {
+  // Stops the writers, waits until everything is scored, and compares the ledger with the database.
+  async audited(): Promise<{ states: number; scored: number }> {
     this.#stopping.abort();
     await this.#running;
     const look = sql`select 1 as waiting from inbox where tenant_id = ${this.tenantId} limit 1`;
     while ((await this.database.query(look)).length > 0) await sleep(50);
+    const client = await this.database.connect();
+    try {
+      return await audit(this.ledger, client, this.tenantId);
+    } finally {
+      await client.end();
+    }
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
-import { audit } from "../writers/ledger.ts";
 import type { Findings, Proof } from "../part.ts";
 import { House, type WatchedCaller } from "./house.ts";
 import { Name } from "./name.ts";
@@ -34,10 +33,7 @@ export async function takeOvers(wanted: Wanted, count: number): Promise<Findings
       await house.pair.repair();
       onDone("take-overs");
     }
-    await house.rest();
-    const client = await house.database.connect();
-    const { states, scored } = await audit(house.ledger, client, house.tenantId);
-    await client.end();
+    const { states, scored } = await house.audited();
     const longest = Math.max(...pauses);
     const tooLong = scale === "full" && longest >= pauseMsMax ? [`writes paused for ${ms(longest)} after a promotion`] : [];
     const { ledger } = house;
@@ -150,10 +146,7 @@ export async function laggingName({ random, onDone }: Wanted, count: number): Pr
       onDone("moves of the name");
     }
     await house.untilAllGetOn();
-    await house.rest();
-    const client = await house.database.connect();
-    await audit(house.ledger, client, house.tenantId);
-    await client.end();
+    await house.audited();
     return {
       figures: {
         "times a name pointed to a read-only server": pauses.length,
@@ -187,10 +180,7 @@ export async function missingStandby({ random, onDone }: Wanted, seconds: number
     const unconfirmed = house.caller.answers.get("internal-error") ?? 0;
     await house.pair.standby.start();
     await house.untilAllGetOn();
-    await house.rest();
-    const client = await house.database.connect();
-    await audit(house.ledger, client, house.tenantId);
-    await client.end();
+    await house.audited();
     return {
       figures: {
         "seconds without the standby that must confirm": seconds,
