@@ -67,6 +67,21 @@ test("cli exit 2: an unknown role and exhausted connections get their own messag
   expect(code).toBe(1);
 });
 
+test("cli: tenant list leaves no tenant out, however many there are", async () => {
+  const address = await createDatabase(inject("databaseUrl"));
+  const database = new Database({ connectionString: address });
+  await migrate(database);
+  await database.end();
+  await within(address, (client) =>
+    client.query(`
+      insert into tenants (tenant_id, slug, app_key, allowed_origins, created_at)
+      select gen_random_uuid(), 'shop-' || n, 'key-' || n, '{}', now()
+      from generate_series(1, 1500) as n`),
+  );
+  const { out } = await runCli(["tenant", "list", "--json"], { DATABASE_URL: address });
+  expect((JSON.parse(out) as { tenants: unknown[] }).tenants).toHaveLength(1500);
+});
+
 test("serve exit 2: a database problem prints the same line", async () => {
   const refused = processes.launch({ DATABASE_URL: asRole(url) });
   expect(await refused.refusal()).toContain(`grant <owner> to ${role}`);

@@ -111,7 +111,7 @@ export const tenantCommands: Command[] = [
   {
     name: "tenant list",
     usage: "tenant list",
-    summary: "lists the tenants of this database, at most a thousand",
+    summary: "lists the tenants of this database",
     positionals: { min: 0, max: 0 },
     options: {},
     wants: { schema: "current", newDatabase: false },

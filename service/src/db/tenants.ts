@@ -44,14 +44,11 @@ export async function findTenant(database: Queryable, slug: string): Promise<Ten
   return row;
 }
 
-const tenantsListedMax = 1_000;
-
 export async function listTenants(database: Queryable): Promise<TenantRow[]> {
   return database.query<TenantRow>(sql`
     select tenant_id, slug, app_key, allowed_origins, ip_policy, url_parameters, retention_days, identity_verification, time_zone, requires_second_factor, notification_details, created_at
     from tenants
-    order by slug
-    limit ${tenantsListedMax}`);
+    order by slug`);
 }
 
 export async function hasTenants(database: Queryable): Promise<boolean> {
