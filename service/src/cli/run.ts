@@ -10,6 +10,7 @@ import { accountCommands } from "./accounts.ts";
 import { caseCommands } from "./cases.ts";
 import { UsageFault, type Command, type Terminal } from "./command.ts";
 import { completionCommand } from "./completion.ts";
+import { distributeCommand } from "./distribute.ts";
 import { doctor } from "./doctor.ts";
 import { approvalCommands } from "./approvals.ts";
 import { dueTimeCommands } from "./due-times.ts";
@@ -69,6 +70,7 @@ const commands: Command[] = [
   ...labelCommands,
   ...webhookCommands,
   ...backupCommands,
+  distributeCommand,
   doctor,
   completionCommand(() => commands),
 ];

@@ -1,4 +1,5 @@
 import type { Delivery, DeliveryState } from "../domain/webhook.ts";
+import { askTenants } from "./citus/nodes.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
@@ -6,11 +7,14 @@ export type WebhookKey = { tenant_id: string; webhook_id: string };
 
 // Webhooks whose tenant has events without deliveries so far.
 export async function listWebhooksBehind(database: Queryable): Promise<WebhookKey[]> {
-  return database.query<WebhookKey & Row>(sql`
+  return askTenants<WebhookKey & Row>(
+    database,
+    sql`
     select w.tenant_id, w.webhook_id
     from webhooks as w
     join event_counters as c using (tenant_id)
-    where w.is_enabled and w.position < c.last_event_id`);
+    where w.is_enabled and w.position < c.last_event_id`,
+  );
 }
 
 type FanOut = {
@@ -63,7 +67,9 @@ export async function fanOut(
 
 // Webhooks of the standard format with a delivery that is due.
 export async function listWebhooksDue(database: Queryable, now: string): Promise<WebhookKey[]> {
-  return database.query<WebhookKey & Row>(sql`
+  return askTenants<WebhookKey & Row>(
+    database,
+    sql`
     select w.tenant_id, w.webhook_id
     from webhooks as w
     where w.is_enabled and w.format = 'standard'
@@ -71,7 +77,8 @@ export async function listWebhooksDue(database: Queryable, now: string): Promise
         select
         from webhook_deliveries as d
         where d.tenant_id = w.tenant_id and d.webhook_id = w.webhook_id and d.state = 'WAITING' and d.next_at <= ${now}::timestamptz
-      )`);
+      )`,
+  );
 }
 
 // `last_at`: when the delivery was claimed, which distinguishes this claim from others. A resend starts counting attempts again.

@@ -37,12 +37,16 @@ export async function saveClaim(
   tenantId: string,
   { case_id, claim, isTakeover }: { case_id: string; claim: Claim; isTakeover: boolean },
 ): Promise<boolean> {
+  // A cluster cannot ask for the time in the statement that saves.
+  await tx.query(sql`
+    delete from case_leases
+    where tenant_id = ${tenantId} and case_id = ${case_id} and expires_at <= now()`);
   const rows = await tx.query(sql`
     insert into case_leases as l (tenant_id, case_id, claimed_by, claimed_at, expires_at)
     values (${tenantId}, ${case_id}, ${claim.claimed_by}, ${claim.claimed_at}, ${claim.expires_at})
     on conflict (tenant_id, case_id) do update
     set claimed_by = excluded.claimed_by, claimed_at = excluded.claimed_at, expires_at = excluded.expires_at
-    where ${isTakeover}::boolean or l.claimed_by = excluded.claimed_by or l.expires_at <= now()
+    where ${isTakeover}::boolean or l.claimed_by = excluded.claimed_by
     returning 1 as saved`);
   return rows.length === 1;
 }

@@ -150,8 +150,16 @@ export async function saveRevoked(
     where client_id = ${client.client_id}
       and revoked_at is null
       and tenant_id = coalesce(${client.tenant_id ?? null}::uuid, tenant_id)
-    returning pg_notify(${revokedChannel}, client_id)`);
-  return rows.length === 1;
+    returning 1 as revoked`);
+  if (rows.length !== 1) return false;
+  await notifyRevoked(tx, client.client_id);
+  return true;
+}
+
+// Makes every process check again which of the client's tokens are valid. A statement of its own, because in a cluster the change
+// runs on every node.
+export async function notifyRevoked(tx: Queryable, clientId: string): Promise<void> {
+  await tx.query(sql`select pg_notify(${revokedChannel}, ${clientId})`);
 }
 
 export async function countTenants(database: Queryable): Promise<number> {

@@ -163,7 +163,10 @@ export async function saveUsualAddress(
 ): Promise<void> {
   await tx.query(sql`
     update users
-    set usual_addresses = (array[${saved.seal}::bytea] || array_remove(usual_addresses, ${saved.seal}::bytea))[:${saved.keptMax}::int]
+    set usual_addresses = trim_array(
+        array[${saved.seal}::bytea] || array_remove(usual_addresses, ${saved.seal}::bytea),
+        greatest(cardinality(array_remove(usual_addresses, ${saved.seal}::bytea)) + 1 - ${saved.keptMax}::int, 0)
+      )
     where tenant_id = ${tenantId} and user_id = ${saved.user_id} and usual_addresses[1] is distinct from ${saved.seal}::bytea`);
 }
 

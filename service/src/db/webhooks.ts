@@ -80,8 +80,8 @@ export async function insertWebhook(
     insert into webhooks (
       tenant_id, webhook_id, url, types, is_enabled, format, details, view_id, secret, position, chat_next_at, created_at, updated_at
     )
-    select ${tenantId}, ${webhook_id}, ${url}, ${types}::text[], true, ${format}, ${details}, ${view_id}::uuid, ${secret},
-      last_event_id, ${now}, ${now}, ${now}
+    select tenant_id, ${webhook_id}::uuid, ${url}::text, ${types}::text[], true, ${format}::text, ${details}::text,
+      ${view_id}::uuid, ${secret}, last_event_id, ${now}::timestamptz, ${now}::timestamptz, ${now}::timestamptz
     from event_counters
     where tenant_id = ${tenantId}`);
 }

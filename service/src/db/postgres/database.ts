@@ -51,6 +51,7 @@ export class Database implements TenantDatabase {
   #locked: RoleConnections | null = null;
   #role: string | null = null;
   #isEnded = false;
+  #isCluster = false;
 
   constructor(address: DatabaseAddress, options: { writersMax?: number } = {}) {
     this.#address = address;
@@ -70,6 +71,11 @@ export class Database implements TenantDatabase {
   lockTenants(role: string): void {
     this.#role = role;
     this.#locked ??= new RoleConnections(this.hosts, { writersMax: this.#writersMax, role });
+  }
+
+  // From now on, transactions also limit how long they wait for locks on the cluster's nodes.
+  useCluster(): void {
+    this.#isCluster = true;
   }
 
   // The role of tenants' work, or null without the lock.
@@ -187,7 +193,7 @@ export class Database implements TenantDatabase {
   async #attempt<T>({ lane, begin, isPatient }: Attempt, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const client = await this.#lend(isPatient ? lane.waiters : lane.writers);
     let isBroken = true;
-    const begun = send(client, unprepared(begin));
+    const begun = this.#begin(client, begin);
     const tx = new OpenTransaction(client, { isPatient, begun });
     try {
       const [result] = await Promise.all([work(tx), begun]);
@@ -219,7 +225,7 @@ export class Database implements TenantDatabase {
   async #attemptAlone<R extends Row>({ lane, begin, isPatient }: Attempt, statement: Statement): Promise<R[]> {
     const client = await this.#lend(isPatient ? lane.waiters : lane.writers);
     let isBroken = true;
-    const [begun, answered, committed] = [send(client, unprepared(begin)), send<R>(client, statement), commit(client)];
+    const [begun, answered, committed] = [this.#begin(client, begin), send<R>(client, statement), commit(client)];
     const settled = Promise.allSettled([begun, answered, committed]);
     try {
       const { rows } = await answered;
@@ -235,6 +241,13 @@ export class Database implements TenantDatabase {
       await settled;
       client.release(isBroken || sessionOf(client).isStale);
     }
+  }
+
+  // The nodes of a cluster learn only of settings that a statement of its own makes inside the transaction.
+  #begin(client: PoolClient, begin: string): Promise<unknown> {
+    const begun = send(client, unprepared(begin));
+    if (!this.#isCluster) return begun;
+    return Promise.all([begun, send(client, unprepared(`set local lock_timeout = '${sessionOf(client).lockTimeout}'`))]);
   }
 
   // If the server has just been lost, waits once for another one, or until none is found.

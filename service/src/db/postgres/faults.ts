@@ -13,6 +13,9 @@ const idleTimeoutCode = "25P03";
 // Connection exceptions, insufficient resources (too many connections, disk full), an operator's shutdown, and a read-only
 // server.
 const awayCodes = /^(08|53|57P|58|25P03|25006)/;
+// What a cluster's coordinator reports if one of its nodes is away, besides those codes.
+const internalCode = "XX000";
+const awayNodes = /remote node|connection to the|failed to assign|placement|postmaster was shut down/i;
 // Errors without a code: the connection was closed, or none could be opened.
 const awayMessages = /connection|timeout expired|timeout exceeded|another server|client was closed|not queryable/i;
 // Of the system or of the name service, such as ECONNREFUSED or EAI_AGAIN. Node's own begin with ERR_.
@@ -37,7 +40,8 @@ export function isContended(error: unknown): boolean {
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
-  if (error instanceof DatabaseError || error instanceof ReadOnlyServer) return awayCodes.test(code);
+  if (error instanceof DatabaseError || error instanceof ReadOnlyServer)
+    return awayCodes.test(code) || (code === internalCode && awayNodes.test(error.message));
   return systemCode.test(code) || awayMessages.test(error.message);
 }
 

@@ -74,6 +74,10 @@ export class SessionClient extends Client {
     );
   }
 
+  get lockTimeout(): string {
+    return this.#options.limits.lock_timeout;
+  }
+
   // Ends it at once, whatever it is doing.
   cut(): void {
     this.isStale = true;
