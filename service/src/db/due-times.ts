@@ -1,5 +1,5 @@
 import type { Due, DueTimes } from "../domain/due.ts";
-import { askTenants } from "./citus/nodes.ts";
+import { askTenantIds } from "./citus/nodes.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
@@ -35,14 +35,13 @@ export async function findDue(database: Queryable, tenantId: string): Promise<Du
 
 // Reads an index that holds only cases whose event is still to come. It is empty if no tenant has due times.
 export async function listTenantsWithOverdue(database: Queryable): Promise<string[]> {
-  const rows = await askTenants<{ tenant_id: string }>(
+  return askTenantIds(
     database,
     sql`
     select distinct tenant_id
     from cases
     where status = 'OPEN' and due_at is not null and due_at <= now() and overdue_for is distinct from due_at`,
   );
-  return rows.map((row) => row.tenant_id);
 }
 
 // Counts over all tenants.

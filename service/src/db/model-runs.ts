@@ -1,7 +1,7 @@
 import type { Moment } from "../domain/label.ts";
 import type { ModelRun, RunProgress } from "../domain/model.ts";
 import { advisoryLocks } from "./postgres/advisory-locks.ts";
-import { askTenants } from "./citus/nodes.ts";
+import { askTenantIds, askTenants } from "./citus/nodes.ts";
 import type { Database, Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
@@ -170,14 +170,13 @@ export async function saveRunEnding(tx: Queryable, lease: RunLease, ending: RunE
 }
 
 export async function listLabelledTenants(database: Queryable): Promise<string[]> {
-  const rows = await askTenants<{ tenant_id: string }>(
+  return askTenantIds(
     database,
     sql`
     select tenant_id
     from event_counters as t
     where exists (select 1 from labels as l where l.tenant_id = t.tenant_id)`,
   );
-  return rows.map((row) => row.tenant_id);
 }
 
 // Returns when the last run for this moment was queued, or null.

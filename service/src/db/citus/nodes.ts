@@ -41,6 +41,12 @@ export async function askTenants<R extends Row>(database: Queryable, asked: Stat
   return (await rounds.ask(asked)) as R[];
 }
 
+// For statements whose rows are only the ids of tenants.
+export async function askTenantIds(database: Queryable, asked: Statement): Promise<string[]> {
+  const rows = await askTenants<{ tenant_id: string }>(database, asked);
+  return rows.map((row) => row.tenant_id);
+}
+
 type Question = { asked: Statement; resolve: (rows: Row[]) => void; reject: (error: unknown) => void };
 
 // While there is nothing to do, a process asks each node twice a second.

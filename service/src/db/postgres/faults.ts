@@ -80,7 +80,7 @@ export function notCommitted(cause: unknown): Failure {
 }
 
 function unconfirmed(cause: unknown): Failure {
-  const text = "The change was made, but a standby that must confirm it has not done so. Retry with the same key.";
+  const text = "A standby or a node that must confirm the change has not done so. Retry with the same key to learn the outcome.";
   return new Failure("internal-error", text, { cause });
 }
 
