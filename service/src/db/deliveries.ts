@@ -28,7 +28,11 @@ type FanOut = {
 
 // Creates deliveries for the next events that the webhook subscribes to, and advances its position. Skips a webhook that another
 // process holds. Creates none while too many deliveries are waiting; the events remain in the log.
-export async function fanOut(
+export async function fanOut(tx: Queryable, key: WebhookKey, wanted: FanOut): Promise<void> {
+  await (tx.isCluster === true ? fanOutOnNode(tx, key, wanted) : fanOutAtOnce(tx, key, wanted));
+}
+
+async function fanOutAtOnce(
   tx: Queryable,
   { tenant_id, webhook_id }: WebhookKey,
   { types, chatTypes, eventsMax, waitingMax, now }: FanOut,
@@ -63,6 +67,51 @@ export async function fanOut(
     where next.type = any(${types}::text[])
       and (held.format = 'standard' or next.type = any(${chatTypes}::text[]))
       and (cardinality(held.types) = 0 or next.type = any(held.types))`);
+}
+
+// A cluster would run a statement with several changes on all of its nodes.
+async function fanOutOnNode(
+  tx: Queryable,
+  { tenant_id, webhook_id }: WebhookKey,
+  { types, chatTypes, eventsMax, waitingMax, now }: FanOut,
+): Promise<void> {
+  const [held] = await tx.query<{ position: number; last: number | null }>(sql`
+    select w.position,
+      (
+        select max(e.event_id)
+        from (
+          select event_id
+          from events
+          where tenant_id = ${tenant_id} and event_id > w.position
+          order by event_id
+          limit ${eventsMax}::int
+        ) as e
+      ) as last
+    from webhooks as w
+    where w.tenant_id = ${tenant_id} and w.webhook_id = ${webhook_id}
+      and (
+        select count(*)
+        from webhook_deliveries
+        where tenant_id = ${tenant_id} and webhook_id = ${webhook_id} and state = 'WAITING'
+      ) < ${waitingMax}::int
+    for update of w skip locked`);
+  if (!held || held.last === null) return;
+  const inserting = tx.query(sql`
+    insert into webhook_deliveries (tenant_id, webhook_id, event_id, resource, state, attempts, next_at, created_at)
+    select e.tenant_id, w.webhook_id, e.event_id, hashtextextended(e.resource_type || ' ' || e.resource_id, 0), 'WAITING', 0,
+      ${now}::timestamptz, ${now}::timestamptz
+    from events as e
+    join webhooks as w using (tenant_id)
+    where e.tenant_id = ${tenant_id} and e.event_id > ${held.position} and e.event_id <= ${held.last}
+      and w.webhook_id = ${webhook_id}
+      and e.type = any(${types}::text[])
+      and (w.format = 'standard' or e.type = any(${chatTypes}::text[]))
+      and (cardinality(w.types) = 0 or e.type = any(w.types))`);
+  const moving = tx.query(sql`
+    update webhooks
+    set position = ${held.last}
+    where tenant_id = ${tenant_id} and webhook_id = ${webhook_id}`);
+  await Promise.all([inserting, moving]);
 }
 
 // Webhooks of the standard format with a delivery that is due.

@@ -61,7 +61,7 @@ export async function listOfferedIssuers(
     select t.slug as tenant, i.issuer_key, i.name
     from sign_in_issuers as i
     join tenants as t using (tenant_id)
-    where t.slug = ${slug} or (${slug}::text is null and (select count(*) from (select from tenants limit 2) as first_two) = 1)
+    where t.slug = ${slug} or (${slug}::text is null and (select count(*) from (select 1 from tenants limit 2) as first_two) = 1)
     order by i.name collate "C", i.issuer_key`);
 }
 

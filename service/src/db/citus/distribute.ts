@@ -35,7 +35,7 @@ export async function distribute(database: Database, shards: number): Promise<Ta
     const first = wrong.find(({ is, should }) => is !== "local" || should === "local");
     if (first) throw new ClusterFault(`the table ${first.table} is ${first.is}, but must be ${first.should}: move it back first`);
     if (wrong.length > 0) await place(client, wrong, shards);
-    await setUpWorkers(client);
+    await setUpNodes(client);
     return wrong;
   } finally {
     await client.end();
@@ -134,14 +134,21 @@ async function dropForeignKeys(client: Client, tables: TablePlacement[]): Promis
   return rows;
 }
 
-// What the service sets on its own connections does not reach those of the coordinator to the workers.
-const workerSettings = { enable_seqscan: "off", jit: "off", timezone: "UTC", datestyle: "ISO" };
+// What the service sets on its own connections does not reach those of the coordinator to the nodes. A node's session gets the
+// settings of the role, and "set local" of a transaction if the last of these allows it.
+const nodeSettings = {
+  enable_seqscan: "off",
+  jit: "off",
+  timezone: "UTC",
+  datestyle: "ISO",
+  "citus.propagate_set_commands": "local",
+};
 
-async function setUpWorkers(client: Client): Promise<void> {
+// The coordinator passes these on to all nodes.
+async function setUpNodes(client: Client): Promise<void> {
   const { rows } = await client.query<{ role: string; name: string }>("select current_user as role, current_database() as name");
   const [{ role, name } = { role: "", name: "" }] = rows;
-  for (const [setting, value] of Object.entries(workerSettings)) {
-    const text = `alter role ${escapeIdentifier(role)} in database ${escapeIdentifier(name)} set ${setting} = '${value}'`;
-    await client.query("select run_command_on_workers($1)", [text]);
-  }
+  await client.query("set citus.enable_alter_role_propagation = on");
+  for (const [setting, value] of Object.entries(nodeSettings))
+    await client.query(`alter role ${escapeIdentifier(role)} in database ${escapeIdentifier(name)} set ${setting} = '${value}'`);
 }

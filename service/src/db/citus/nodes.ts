@@ -12,7 +12,8 @@ const clusters = new WeakMap<Queryable, Promise<boolean>>();
 const layouts = new WeakMap<Queryable, Layout>();
 
 // Whether the tables are distributed over a Citus cluster. Asked once for each database.
-export function isCluster(database: Queryable): Promise<boolean> {
+export async function isCluster(database: Queryable): Promise<boolean> {
+  if (database.isCluster === true) return true;
   const known = clusters.get(database);
   if (known) return known;
   const asking = findCluster(database);

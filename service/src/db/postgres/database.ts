@@ -68,9 +68,13 @@ export class Database implements TenantDatabase {
     this.#locked ??= new RoleConnections(this.hosts, { writersMax: this.#writersMax, role });
   }
 
-  // From now on, transactions also limit how long they wait for locks on the cluster's nodes.
+  // From now on, statements are those for a cluster, and transactions also limit how long they wait for locks on its nodes.
   useCluster(): void {
     this.#isCluster = true;
+  }
+
+  get isCluster(): boolean {
+    return this.#isCluster;
   }
 
   // The role of tenants' work, or null without the lock.
@@ -85,8 +89,8 @@ export class Database implements TenantDatabase {
     const begin = `begin; set local casehound.tenant = '${tenantId}'`;
     return {
       query: (statement) => this.#read(lane, statement, tenantId),
-      transaction: (work, options) => this.#transact(lane, withPlans(begin, options), work),
-      tryOnce: (work, options) => this.#tryOnce(lane, withPlans(begin, options), work),
+      transaction: (work, options) => this.#transact(lane, this.#withPlans(begin, options), work),
+      tryOnce: (work, options) => this.#tryOnce(lane, this.#withPlans(begin, options), work),
       alone: (statement) => this.#alone(lane, begin, statement),
     };
   }
@@ -96,11 +100,11 @@ export class Database implements TenantDatabase {
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    return this.#transact(this.#all, withPlans("begin", options), work);
+    return this.#transact(this.#all, this.#withPlans("begin", options), work);
   }
 
   tryOnce<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    return this.#tryOnce(this.#all, withPlans("begin", options), work);
+    return this.#tryOnce(this.#all, this.#withPlans("begin", options), work);
   }
 
   // A transaction of one statement in one round trip. Its plan is kept.
@@ -143,7 +147,7 @@ export class Database implements TenantDatabase {
   }
 
   #alone<R extends Row>(lane: RoleConnections, begin: string, statement: Statement): Promise<R[]> {
-    const attempt = { lane, begin: withPlans(begin, { keepsPlans: true }) };
+    const attempt = { lane, begin: this.#withPlans(begin, { keepsPlans: true }) };
     return this.#repeat((isPatient) => this.#attemptAlone<R>({ ...attempt, isPatient }, statement));
   }
 
@@ -189,7 +193,7 @@ export class Database implements TenantDatabase {
     const client = await this.#lend(isPatient ? lane.waiters : lane.writers);
     let isBroken = true;
     const begun = this.#begin(client, begin);
-    const tx = new OpenTransaction(client, { isPatient, begun });
+    const tx = new OpenTransaction(client, { isPatient, isCluster: this.#isCluster, begun });
     try {
       const [result] = await Promise.all([work(tx), begun]);
       tx.end();
@@ -238,6 +242,11 @@ export class Database implements TenantDatabase {
     }
   }
 
+  // A cluster's coordinator finds the node from the values, so it has to plan with them.
+  #withPlans(begin: string, options: TransactionOptions | undefined): string {
+    return options?.keepsPlans === true && !this.#isCluster ? begin + keptPlans : begin;
+  }
+
   // The nodes of a cluster learn only of settings that a statement of its own makes inside the transaction.
   #begin(client: PoolClient, begin: string): Promise<unknown> {
     const begun = send(client, unprepared(begin));
@@ -260,8 +269,4 @@ export class Database implements TenantDatabase {
       }
     }
   }
-}
-
-function withPlans(begin: string, options: TransactionOptions | undefined): string {
-  return options?.keepsPlans === true ? begin + keptPlans : begin;
 }

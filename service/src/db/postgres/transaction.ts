@@ -4,7 +4,8 @@ import type { Row, Statement } from "./sql.ts";
 import { send } from "./wire.ts";
 
 // What the functions of db/ run their statements on: the database itself, or one transaction.
-export type Queryable = { query: <R extends Row>(statement: Statement) => Promise<R[]> };
+// `isCluster`: it is the coordinator of a cluster, which needs other statements in a few places.
+export type Queryable = { query: <R extends Row>(statement: Statement) => Promise<R[]>; readonly isCluster?: boolean };
 // A patient transaction may wait for locks as long as the contract allows. Rows that are still locked after that are contended.
 export type Transaction = Queryable & { isPatient: boolean };
 
@@ -12,15 +13,20 @@ export type Transaction = Queryable & { isPatient: boolean };
 // as its own transaction, or as part of someone else's, so it is rejected.
 export class OpenTransaction implements Transaction {
   readonly isPatient: boolean;
+  readonly isCluster: boolean;
   readonly #client: PoolClient;
   readonly #begun: Promise<unknown>;
   #hasBegun = false;
   #hasEnded = false;
   #failure: unknown;
 
-  constructor(client: PoolClient, { isPatient, begun }: { isPatient: boolean; begun: Promise<unknown> }) {
+  constructor(
+    client: PoolClient,
+    { isPatient, isCluster, begun }: { isPatient: boolean; isCluster: boolean; begun: Promise<unknown> },
+  ) {
     this.#client = client;
     this.isPatient = isPatient;
+    this.isCluster = isCluster;
     this.#begun = begun.then(() => (this.#hasBegun = true));
     this.#begun.catch(() => {});
   }
