@@ -12,6 +12,7 @@ export const slowFiles = [
   "service/test/{collector-limits,engine-side-by-side,scopes}.test.ts",
   "service/test/{collector-outage,outage,sdk-outage,silence}.test.ts",
   "service/test/{detection-stages,detection-voices,model,simulator-sdk}.test.ts",
+  "service/test/cluster-plans.test.ts",
   "service/test/{docs-browser,identity-browser,sdk-browser,tag-browser}.test.ts",
   "service/test/{embedded,embedded-commands,embedded-words}.test.ts",
   "service/test/{engine-crashes,engine-kills,models-crashes}.test.ts",
@@ -24,4 +25,4 @@ export const citusFiles = [
   "service/test/{retention,retention-tenants,random-checks,backtest-runner,people-users,policy,own-dispositions,activities-together,assessments-together,models-api}.test.ts",
 ];
 
-export type Suite = "gate" | "slow" | "citus";
+export type Suite = "gate" | "slow" | "citus" | "citus-plans";

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import type { Findings, Proof } from "../part.ts";
-import { House, type WatchedCaller } from "./house.ts";
+import type { WatchedCaller } from "../writers/load.ts";
+import { House } from "./house.ts";
 import { Name } from "./name.ts";
 
 type Wanted = Pick<Proof, "random" | "scale"> & { onDone: (what: string) => void };
@@ -59,7 +60,7 @@ export async function takeOvers(wanted: Wanted, count: number): Promise<Findings
 }
 
 // Answers that a take-over does not explain. A connection that is lost during COMMIT is an internal-error.
-function oddAnswers(caller: WatchedCaller, more: Set<string>): string[] {
+export function oddAnswers(caller: WatchedCaller, more: Set<string>): string[] {
   const usual = new Set(["done", "bad-gateway", "rate-limited", "service-unavailable", "transaction-contended", ...more]);
   return [...caller.answers].flatMap(([what, times]) => (usual.has(what) ? [] : [`${times} answers were ${what}`]));
 }

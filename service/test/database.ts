@@ -24,7 +24,8 @@ declare module "vitest" {
 // customers are. TEST_DATABASE_URL selects another one.
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await buildConsole();
-  if (process.env["CASEHOUND_SUITE"] === "citus") return provideDistributed(project, process.env["CITUS_DATABASE_URL"] ?? "");
+  if ((process.env["CASEHOUND_SUITE"] ?? "").startsWith("citus"))
+    return provideDistributed(project, process.env["CITUS_DATABASE_URL"] ?? "");
   project.provide("citusUrl", null);
   const given = process.env["TEST_DATABASE_URL"];
   if (given !== undefined) {

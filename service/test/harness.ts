@@ -77,6 +77,25 @@ export function useOwnDatabase(name: string): string {
   return changeUrl(inject("databaseUrl"), { database: name });
 }
 
+// Lists the connections that wait for the one that asks, directly or indirectly.
+export function waitingText(): string {
+  if (inject("citusUrl") === null)
+    return `
+      with recursive waiting (pid) as (
+        select pg_backend_pid()
+        union
+        select l.pid from waiting as w join pg_locks as l on not l.granted and w.pid = any(pg_blocking_pids(l.pid))
+      )
+      select pid from waiting where pid <> pg_backend_pid()`;
+  return `
+    with recursive waiting (gpid) as (
+      select citus_backend_gpid()
+      union
+      select l.waiting_gpid from waiting as w join citus_lock_waits as l on l.blocking_gpid = w.gpid
+    )
+    select gpid from waiting where gpid <> citus_backend_gpid()`;
+}
+
 // An engine's parts, which the test runs itself.
 export function newDetector(database: Database, more: Partial<Detector> = {}): Detector {
   const ruleSets = new RuleSets((rule, fault) => {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { UserLink } from "../src/domain/user.ts";
-import { TestTenant, expectProblem, send, useService, type Answer } from "./harness.ts";
+import { TestTenant, expectProblem, send, useService, waitingText, type Answer } from "./harness.ts";
 import { Browser, cookiesOf, goodPassword, invite, newEmail, signIn, tokenOf } from "./people.ts";
 
 const service = useService({ roles: new Set(["api"]) });
@@ -116,8 +116,7 @@ test("invitation: a demotion during its use is not overwritten when it sets the 
     const used = useLink(link, { password: goodPassword, name: "Ada King" });
     await vi.waitFor(
       async () => {
-        const waiting = "select 1 from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))";
-        expect((await admin.query(waiting)).rows.length).toBe(1);
+        expect((await admin.query(waitingText())).rows.length).toBe(1);
       },
       { timeout: 10_000, interval: 5 },
     );

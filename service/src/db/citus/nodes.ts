@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { escapeLiteral } from "pg";
 import type { Queryable, Row } from "../postgres/database.ts";
 import { sql, unprepared, type Statement } from "../postgres/sql.ts";
@@ -6,6 +7,8 @@ import { sql, unprepared, type Statement } from "../postgres/sql.ts";
 const layoutMs = 5_000;
 
 type Shard = { node: string; port: number; group: string; table: string; name: string };
+
+export type NodeState = { name: string; fault: string | null };
 type Layout = { loadedMs: number; shards: Promise<Shard[]> };
 
 const clusters = new WeakMap<Queryable, Promise<boolean>>();
@@ -164,4 +167,34 @@ function literal(value: unknown): string {
   if (typeof value === "number") return String(value);
   if (typeof value === "string") return escapeLiteral(value);
   throw new Error("only texts and numbers can be asked about in a cluster");
+}
+
+const askingMaxMs = 2_000;
+
+// Asks every node, also the coordinator, whether it answers. Returns why one does not.
+export async function listNodes(database: Queryable): Promise<NodeState[]> {
+  const nodes = await database.query<{ host: string; port: number }>(
+    unprepared("select nodename as host, nodeport as port from pg_dist_node where noderole = 'primary' order by groupid"),
+  );
+  return Promise.all(nodes.map((node) => askNode(database, node)));
+}
+
+async function askNode(database: Queryable, { host, port }: { host: string; port: number }): Promise<NodeState> {
+  const asking = database.query<{ success: boolean; result: string }>(
+    sql`select success, result from master_run_on_worker(${[host]}::text[], ${[port]}::int[], array['select 1'], false)`,
+  );
+  const silence = sleep(askingMaxMs, [{ success: false, result: "it does not answer" }], { ref: false });
+  const name = `${host}:${port}`;
+  try {
+    const [answer] = await Promise.race([asking, silence]);
+    return { name, fault: answer?.success === true ? null : (answer?.result ?? "it gave no answer").replaceAll(/\s+/g, " ") };
+  } catch (error) {
+    return { name, fault: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+// For the readiness probe, which says nothing about addresses.
+export async function countNodes(database: Queryable): Promise<{ all: number; reachable: number }> {
+  const nodes = await listNodes(database);
+  return { all: nodes.length, reachable: nodes.filter(({ fault }) => fault === null).length };
 }
