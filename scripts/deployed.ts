@@ -65,7 +65,15 @@ export function configMapOf(name: string): Record<string, string> {
   return Object.assign({}, ...readManifests(name).map(({ data, stringData }) => data ?? stringData ?? {}));
 }
 
-const compose = (): Compose => parse(readDeployed("compose.yaml")) as Compose;
+export const composeFiles = ["compose.yaml", "compose.citus.yaml", "compose.standby.yaml"];
+
+// The services of all compose files.
+function composed(): { where: string; service: Compose["services"][string] }[] {
+  return composeFiles.flatMap((file) => {
+    const { services } = parse(readDeployed(file), { merge: true }) as Compose;
+    return Object.entries(services).map(([name, service]) => ({ where: `${file} ${name}`, service }));
+  });
+}
 
 // As compose resolves it: the password is given, and everything else has its default.
 function filled(values: Record<string, string>): Record<string, string> {
@@ -85,10 +93,7 @@ export function environments(): Environment[] {
   return [
     { where: "Dockerfile", values: pairsOf(image.split(" ")) },
     { where: "casehound.service", values: pairsOf(unit) },
-    ...Object.entries(compose().services).map(([name, { environment = {} }]) => ({
-      where: `compose.yaml ${name}`,
-      values: filled(environment),
-    })),
+    ...composed().map(({ where, service: { environment = {} } }) => ({ where, values: filled(environment) })),
     ...podContainers().map(({ where, container: { env = [], envFrom } }) => ({
       where,
       values: { ...(envFrom && shared), ...Object.fromEntries(env.map(({ name, value }) => [name, value])) },
@@ -102,8 +107,8 @@ function pairsOf(pairs: string[]): Record<string, string> {
 
 export function containersOf(): { where: string; isReadOnly: boolean; dropped: string[] }[] {
   return [
-    ...Object.entries(compose().services).map(([name, { read_only, cap_drop }]) => ({
-      where: `compose.yaml ${name}`,
+    ...composed().map(({ where, service: { read_only, cap_drop } }) => ({
+      where,
       isReadOnly: read_only === true,
       dropped: cap_drop ?? [],
     })),

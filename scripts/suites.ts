@@ -21,8 +21,7 @@ export const slowFiles = [
 
 // These also run on a Citus cluster, if CITUS_DATABASE_URL names its coordinator.
 export const citusFiles = [
-  "service/test/{accounts,activities,approvals,assessments,backtest,bulk-close,campaigns,case-acts,case-file,case-list,case-listings,case-members,case-update,claims,clients,closes-together,collector,decisions,due-times,engine,engine-accounts,erasure-traces,events,event-stream,figures,handovers,idempotency,identity,import,import-labels,inbox,isolation,labels,linked-fraud,links,lists,lists-entries,lists-preview,lists-scoring,member-closes,notes,notices,notifications,overview,people-races,quarantine,races,reason-templates,revocation,roles,rules,rules-report,scim-okta,search,secret-rotation,sign-in-issuers,similar,snoozes,sources,tenant-metrics,tenants,timeline,training-runner,views,webhooks}.test.ts",
-  "service/test/{retention,retention-tenants,random-checks,backtest-runner,people-users,policy,own-dispositions,activities-together,assessments-together,models-api}.test.ts",
+  "service/test/{accounts,activities,assessments,backtest-runner,bulk-close,campaigns,case-listings,case-update,claims,collector,due-times,engine,engine-accounts,erasure-traces,events,figures,handovers,idempotency,identity,isolation,labels,lists-entries,notices,people-races,races,retention,retention-tenants,revocation,search,sign-in-issuers,snoozes,tenants,webhooks}.test.ts",
 ];
 
 export type Suite = "gate" | "slow" | "citus" | "citus-plans";
