@@ -58,7 +58,7 @@ export class Member {
     this.#fault = null;
     const relay = newRelay(task.name);
     worker.process.stderr?.setEncoding("utf8").on("data", (text: string) => relay.write(text));
-    worker.on("message", (message: FromWorker) => this.#hear(message));
+    worker.on("message", (message: FromWorker) => this.#receive(message));
     // A message that is sent while the worker dies.
     worker.on("error", () => {});
     // After its last line.
@@ -84,7 +84,7 @@ export class Member {
     clearTimeout(timer);
   }
 
-  #hear(message: FromWorker): void {
+  #receive(message: FromWorker): void {
     if (message.kind === "fault") this.#fault = message;
     if (message.kind === "ready") {
       this.isReady = true;

@@ -11,7 +11,7 @@ import { openEnrichment } from "./welcome.ts";
 
 type Link = {
   send: (message: FromWorker) => void;
-  listenTo: <K extends ToWorker["kind"]>(kind: K, hear: (message: Extract<ToWorker, { kind: K }>) => void) => void;
+  listenTo: <K extends ToWorker["kind"]>(kind: K, handle: (message: Extract<ToWorker, { kind: K }>) => void) => void;
 };
 
 // Does what the task says, until the first process stops it.
@@ -61,8 +61,8 @@ export async function runWorker(task: Task, { send, listenTo }: Link): Promise<v
     send({ kind: "ready" });
   } catch (error) {
     const isAway = isDatabaseTrouble(error);
-    const told = isAway ? databaseFault(error, config.databaseUrl) : error;
-    const fault = { kind: "fault", text: textOf(told), isOperators: isOperators(told), isAway } as const;
-    process.send?.(fault, undefined, undefined, () => process.exit(isOperators(told) ? 2 : 1));
+    const shown = isAway ? databaseFault(error, config.databaseUrl) : error;
+    const fault = { kind: "fault", text: textOf(shown), isOperators: isOperators(shown), isAway } as const;
+    process.send?.(fault, undefined, undefined, () => process.exit(isOperators(shown) ? 2 : 1));
   }
 }
