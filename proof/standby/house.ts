@@ -35,7 +35,7 @@ export class WatchedCaller extends ApiCaller {
   firstWrite(): Promise<number> {
     const found = Promise.withResolvers<number>();
     this.#after = { sinceMs: performance.now(), found };
-    return found.promise;
+    return inTime(found.promise, "no write was acknowledged");
   }
 
   #note(sentMs: number, method: string, answer: Answer | null): void {
@@ -49,6 +49,13 @@ export class WatchedCaller extends ApiCaller {
       this.#after = null;
     }
   }
+}
+
+// Otherwise a violation would keep the proof waiting.
+function inTime<T>(wanted: Promise<T>, otherwise: string): Promise<T> {
+  const timer = Promise.withResolvers<never>();
+  const timeout = setTimeout(() => timer.reject(new Error(`${otherwise} within ${backMsMax} ms`)), backMsMax);
+  return Promise.race([wanted, timer.promise]).finally(() => clearTimeout(timeout));
 }
 
 // A service on a pair of servers, under load.
@@ -125,7 +132,11 @@ export class House {
     this.#stopping.abort();
     await this.#running;
     const look = sql`select 1 as waiting from inbox where tenant_id = ${this.tenantId} limit 1`;
-    while ((await this.database.query(look)).length > 0) await sleep(50);
+    const deadline = Date.now() + backMsMax;
+    while ((await this.database.query(look)).length > 0) {
+      if (Date.now() > deadline) throw new Error(`activities were not scored within ${backMsMax} ms`);
+      await sleep(50);
+    }
     const client = await this.database.connect();
     try {
       return await audit(this.ledger, client, this.tenantId);

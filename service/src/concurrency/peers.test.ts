@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { Peers } from "./peers.ts";
 
-type Heard = [key: string, units: number][];
+type Counts = [key: string, units: number][];
 
-function openPeer(): { peer: Peers; received: Heard; count: (key: string, units: number) => void } {
+function openPeer(): { peer: Peers; received: Counts; count: (key: string, units: number) => void } {
   const peer = new Peers();
   peer.open("the salt of all");
-  const received: Heard = [];
+  const received: Counts = [];
   const count = peer.join("client", { least: 10, onCount: (key, units) => received.push([key, units]) });
   return { peer, received, count: count ?? (() => {}) };
 }
@@ -31,4 +31,11 @@ test("peers: a count is sent to the others once, and only when it is large enoug
   expect(second.received).toEqual([["busy", 14]]);
   expect(second.peer.takeUnsent()).toEqual([]);
   expect(first.peer.salt).toBe(second.peer.salt);
+});
+
+test("peers: however many callers use little, the counts of one that uses much are sent", () => {
+  const { peer, count } = openPeer();
+  count("busy", 14);
+  for (let caller = 0; caller < 30_000; caller++) count(`quiet ${caller}`, 1);
+  expect(peer.takeUnsent()).toEqual([{ topic: "client", counts: [["busy", 14]] }]);
 });

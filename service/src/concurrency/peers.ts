@@ -22,7 +22,7 @@ export class Peers {
     const unsent = new Map<string, number>();
     this.#topics.set(topic, { least, onCount, unsent });
     return (key, units) => {
-      if (unsent.size >= unsentMax) unsent.clear();
+      if (unsent.size >= unsentMax) forgetFew(unsent, least);
       unsent.set(key, (unsent.get(key) ?? 0) + units);
     };
   }
@@ -41,6 +41,12 @@ export class Peers {
   receive(received: TopicCounts[]): void {
     for (const { topic, counts } of received) for (const [key, units] of counts) this.#topics.get(topic)?.onCount(key, units);
   }
+}
+
+// Too many callers: forgets those who use little. Usually there is nobody else.
+function forgetFew(unsent: Map<string, number>, least: number): void {
+  for (const [key, units] of unsent) if (units < least) unsent.delete(key);
+  if (unsent.size >= unsentMax) unsent.clear();
 }
 
 export const peers = new Peers();

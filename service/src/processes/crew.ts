@@ -15,8 +15,8 @@ type CrewOptions = {
   tasks: Task[];
   env: NodeJS.ProcessEnv;
   log: Logger;
-  // `onStray` is null if lines need not be JSON.
   output: LogOutput;
+  // If true, output of a worker that is not JSON is wrapped in a JSON line.
   isJson: boolean;
   // Called once, when all are built and none listens yet.
   onBuilt: () => Promise<void>;

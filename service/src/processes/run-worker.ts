@@ -28,7 +28,12 @@ export async function runWorker(task: Task, { send, listenTo }: Link): Promise<v
   const mayListen = Promise.withResolvers<void>();
   listenTo("listen", () => mayListen.resolve());
   const metrics = new Metrics();
-  listenTo("measure", ({ id }) => void metrics.snapshot().then((snapshot) => send({ kind: "measured", id, snapshot })));
+  listenTo("measure", ({ id }) => {
+    metrics.snapshot().then(
+      (snapshot) => send({ kind: "measured", id, snapshot }),
+      (error: unknown) => log.error({ err: error }, "the metrics could not be read"),
+    );
+  });
   const place = {
     publicUrl: task.publicUrl,
     mayListen: () => {
