@@ -2,7 +2,7 @@ import { Metrics } from "../api/metrics.ts";
 import { clock } from "../clock.ts";
 import { readConfig, type Config } from "../config.ts";
 import { Database } from "../db/postgres/database.ts";
-import { openLog } from "../log.ts";
+import { logWarnings, openLog } from "../log.ts";
 import { databaseFault, isDatabaseTrouble, isOperators, textOf } from "../operator.ts";
 import { startRoles, startWhole } from "../service.ts";
 import { lockTenants } from "./store.ts";
@@ -19,8 +19,7 @@ export async function runWorker(task: Task, { send, listenTo }: Link): Promise<v
   const whole = readConfig();
   const config: Config = { ...whole, roles: new Set(task.roles), port: task.port };
   const log = openLog(config.logLevel, config.logFormat, { worker: task.name });
-  process.removeAllListeners("warning");
-  process.on("warning", (warning) => log.warn({ err: warning }, "warning"));
+  logWarnings(log);
   process.on("uncaughtException", (error) => {
     log.fatal({ err: error }, "an unexpected error ends this worker");
     process.exit(1);

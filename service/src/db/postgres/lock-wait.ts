@@ -27,7 +27,7 @@ export async function takeLock(client: Client, name: LockName, waitMs = waitMsMa
   }
 }
 
-async function tryLock(client: Client, name: LockName): Promise<boolean> {
+export async function tryLock(client: Client, name: LockName): Promise<boolean> {
   const lock = advisoryLocks[name];
   const { rows } = await client.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [lock]);
   return rows[0]?.got === true;
