@@ -17,7 +17,13 @@ type Manifest = {
     template?: { metadata: { labels: Record<string, string> }; spec: { containers: PodContainer[] } };
   };
 };
-type Compose = { services: Record<string, { environment?: Record<string, string>; read_only?: boolean; cap_drop?: string[] }> };
+type ComposeService = {
+  environment?: Record<string, string>;
+  read_only?: boolean;
+  cap_drop?: string[];
+  extends?: { file: string; service: string };
+};
+type Compose = { services: Record<string, ComposeService> };
 
 export type Environment = { where: string; values: Record<string, string> };
 
@@ -65,13 +71,16 @@ export function configMapOf(name: string): Record<string, string> {
   return Object.assign({}, ...readManifests(name).map(({ data, stringData }) => data ?? stringData ?? {}));
 }
 
-export const composeFiles = ["compose.yaml", "compose.citus.yaml", "compose.standby.yaml"];
+const readCompose = (name: string): Compose => parse(readDeployed(name), { merge: true }) as Compose;
+const compose = (): Compose => readCompose("compose.yaml");
+const cluster = (): Compose => readCompose("compose.citus.yaml");
 
-// The services of all compose files.
-function composed(): { where: string; service: Compose["services"][string] }[] {
-  return composeFiles.flatMap((file) => {
-    const { services } = parse(readDeployed(file), { merge: true }) as Compose;
-    return Object.entries(services).map(([name, service]) => ({ where: `${file} ${name}`, service }));
+// The services of compose.yaml with those of compose.standby.yaml, merged as compose does it.
+function withStandby(): [string, ComposeService][] {
+  const base = compose().services;
+  return Object.entries(readCompose("compose.standby.yaml").services).map(([name, service]) => {
+    const from = base[service.extends?.service ?? name];
+    return [name, { ...from, ...service, environment: { ...from?.environment, ...service.environment } }];
   });
 }
 
@@ -93,7 +102,18 @@ export function environments(): Environment[] {
   return [
     { where: "Dockerfile", values: pairsOf(image.split(" ")) },
     { where: "casehound.service", values: pairsOf(unit) },
-    ...composed().map(({ where, service: { environment = {} } }) => ({ where, values: filled(environment) })),
+    ...Object.entries(compose().services).map(([name, { environment = {} }]) => ({
+      where: `compose.yaml ${name}`,
+      values: filled(environment),
+    })),
+    ...Object.entries(cluster().services).map(([name, { environment = {} }]) => ({
+      where: `compose.citus.yaml ${name}`,
+      values: filled(environment),
+    })),
+    ...withStandby().map(([name, { environment = {} }]) => ({
+      where: `compose.standby.yaml ${name}`,
+      values: filled(environment),
+    })),
     ...podContainers().map(({ where, container: { env = [], envFrom } }) => ({
       where,
       values: { ...(envFrom && shared), ...Object.fromEntries(env.map(({ name, value }) => [name, value])) },
@@ -107,11 +127,13 @@ function pairsOf(pairs: string[]): Record<string, string> {
 
 export function containersOf(): { where: string; isReadOnly: boolean; dropped: string[] }[] {
   return [
-    ...composed().map(({ where, service: { read_only, cap_drop } }) => ({
-      where,
-      isReadOnly: read_only === true,
-      dropped: cap_drop ?? [],
-    })),
+    ...[...Object.entries(compose().services), ...Object.entries(cluster().services), ...withStandby()].map(
+      ([name, { read_only, cap_drop }]) => ({
+        where: `compose ${name}`,
+        isReadOnly: read_only === true,
+        dropped: cap_drop ?? [],
+      }),
+    ),
     ...podContainers().map(({ where, container: { securityContext } }) => ({
       where,
       isReadOnly: securityContext?.readOnlyRootFilesystem === true,

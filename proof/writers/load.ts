@@ -30,7 +30,7 @@ export class WatchedCaller extends ApiCaller {
   firstWrite(): Promise<number> {
     const found = Promise.withResolvers<number>();
     this.#after = { sinceMs: performance.now(), found };
-    return found.promise;
+    return inTime(found.promise, "no write was acknowledged");
   }
 
   #note(sentMs: number, method: string, answer: Answer | null): void {
@@ -44,6 +44,13 @@ export class WatchedCaller extends ApiCaller {
       this.#after = null;
     }
   }
+}
+
+// Otherwise a violation would keep the proof waiting.
+function inTime<T>(wanted: Promise<T>, otherwise: string): Promise<T> {
+  const timer = Promise.withResolvers<never>();
+  const timeout = setTimeout(() => timer.reject(new Error(`${otherwise} within ${backMsMax} ms`)), backMsMax);
+  return Promise.race([wanted, timer.promise]).finally(() => clearTimeout(timeout));
 }
 
 // A tenant's writers, and what was acknowledged to them.
@@ -94,7 +101,11 @@ export class Load {
     this.stop();
     await this.#running;
     const look = sql`select 1 as waiting from inbox where tenant_id = ${this.tenantId} limit 1`;
-    while ((await database.query(look)).length > 0) await sleep(50);
+    const deadline = Date.now() + backMsMax;
+    while ((await database.query(look)).length > 0) {
+      if (Date.now() > deadline) throw new Error(`activities were not scored within ${backMsMax} ms`);
+      await sleep(50);
+    }
     const client = await database.connect();
     try {
       return await audit(this.ledger, client, this.tenantId);

@@ -23,6 +23,13 @@ const systemCode = /^E(?!RR_)[A-Z_]+$/;
 const shutdownCodes = /^(08|57P0[123])/;
 const lostMessages = /timeout expired|terminated|another server/i;
 
+// The connection waited too long in this process, which says nothing about the server.
+export class NoTurn extends Error {
+  constructor() {
+    super("timeout expired");
+  }
+}
+
 // The server is a standby, or only reads for another reason.
 export class ReadOnlyServer extends Error {
   readonly code = readOnlyCode;
