@@ -36,7 +36,7 @@ async function trials({ scale, random, progress }: Proof, url: string): Promise<
   const nodes = await Promise.all((await listNodes(made)).map((node) => ClusterNode.find(made, node)));
   const own = nodes.filter((node) => node !== null);
   const areOwn = own.length === nodes.length;
-  const [coordinator] = own.filter(({ node }) => node.isCoordinator);
+  const coordinator = own.find(({ node }) => node.isCoordinator);
   const workers = own.filter(({ node }) => !node.isCoordinator);
   const town = await Town.open(made);
   const trial = (name: string, total: number) => {

@@ -37,7 +37,7 @@ export function clusterDatabaseName(name: string): string {
 }
 
 // Creates an empty database with the extension on every node, and returns its URL on the coordinator.
-export async function createClusterDatabase(url: string, name = clusterDatabaseName(randomUUID())): Promise<string> {
+async function createClusterDatabase(url: string, name = clusterDatabaseName(randomUUID())): Promise<string> {
   const nodes = await listNodes(url);
   const coordinator = nodes.find(({ isCoordinator }) => isCoordinator);
   if (!coordinator || nodes.length === 1)

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { appendScored, listPartitions, makePartition } from "../src/db/activities.ts";
-import { Database, type Row } from "../src/db/postgres/database.ts";
+import type { Database, Row } from "../src/db/postgres/database.ts";
 import { listDayTables } from "../src/db/retention.ts";
 import { statement } from "../src/db/postgres/sql.ts";
 import { Expiry } from "../src/engine/expire.ts";

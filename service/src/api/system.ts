@@ -167,7 +167,7 @@ async function readiness({ database, isReady, addressData }: SystemOptions): Pro
   if (!isReady())
     throw new Failure("service-unavailable", "The service is starting or shutting down.", { headers: { "retry-after": "1" } });
   await database.requireWrites();
-  const nodes = database.isCluster === true ? await countNodes(database) : undefined;
+  const nodes = database.isCluster ? await countNodes(database) : undefined;
   return json({ status: "ready", database: "ok", ...(nodes && { nodes }), address_data: addressData });
 }
 

@@ -89,7 +89,7 @@ async function findOnNodes(database: Queryable, keys: string[], now: string): Pr
     tenants.map(async (tenant) => ({ ...tenant, identity_secrets: await listSecrets(database, tenant.tenant_id, now) })),
   );
   const good = found.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
-  const [failed] = found.filter((each) => each.status === "rejected");
+  const failed = found.find((each) => each.status === "rejected");
   if (failed && good.length === 0) throw failed.reason;
   return good;
 }
