@@ -234,12 +234,12 @@ export async function listDeliveries(database: Queryable, tenantId: string, page
     select d.event_id, e.type, e.resource_type, e.resource_id, d.state, d.attempts, d.created_at, d.last_at, d.last_status, d.last_error,
       case when d.state = 'WAITING' and w.is_enabled and first.waits_for is null then d.next_at end as next_at, first.waits_for
     from webhook_deliveries as d
-    join webhooks as w using (tenant_id, webhook_id)
-    join events as e using (tenant_id, event_id)
+    join webhooks as w on w.tenant_id = ${tenantId} and w.webhook_id = d.webhook_id
+    join events as e on e.tenant_id = ${tenantId} and e.event_id = d.event_id
     left join lateral (
       select f.event_id as waits_for
       from webhook_deliveries as f
-      where f.tenant_id = d.tenant_id and f.webhook_id = d.webhook_id and f.state = 'WAITING'
+      where f.tenant_id = ${tenantId} and f.webhook_id = d.webhook_id and f.state = 'WAITING'
         and f.resource = d.resource and f.event_id < d.event_id and d.state = 'WAITING'
       order by f.event_id
       limit 1

@@ -51,6 +51,14 @@ export async function listTenants(database: Queryable): Promise<TenantRow[]> {
     order by slug`);
 }
 
+// Returns the tenant if there is only one.
+export async function findOnlyTenant(database: Queryable): Promise<Pick<TenantRow, "tenant_id" | "slug"> | undefined> {
+  const rows = await database.query<Pick<TenantRow, "tenant_id" | "slug"> & Row>(
+    sql`select tenant_id, slug from tenants limit 2`,
+  );
+  return rows.length === 1 ? rows[0] : undefined;
+}
+
 export async function hasTenants(database: Queryable): Promise<boolean> {
   return (await database.query(sql`select 1 as found from tenants limit 1`)).length > 0;
 }

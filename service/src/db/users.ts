@@ -1,6 +1,7 @@
 import type { Person, User } from "../domain/user.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
+import { findTenant } from "./tenants.ts";
 
 type UserRow = Row & {
   user_id: string;
@@ -216,11 +217,13 @@ export async function lockExternalUser(
   slug: string,
   { subject, email }: { subject: string; email: string | null },
 ): Promise<External | undefined> {
+  // With the tenant's id, a cluster asks only its node.
+  const tenant = await findTenant(tx, slug);
   const [row] = await tx.query<External & Row>(sql`
     select u.tenant_id, t.slug, u.user_id, u.email, u.name, u.role, u.is_disabled, u.external_subject
     from users as u
     join tenants as t using (tenant_id)
-    where t.slug = ${slug} and (u.external_subject = ${subject} or u.email = ${email})
+    where u.tenant_id = ${tenant?.tenant_id ?? null} and (u.external_subject = ${subject} or u.email = ${email})
     order by u.external_subject is not distinct from ${subject} desc
     limit 1
     for no key update of u`);

@@ -67,7 +67,7 @@ export async function insertView(tx: Queryable, tenantId: string, view: StoredVi
       (
         select coalesce(max(v.position), 0) + 1
         from saved_views as v
-        where v.tenant_id = c.tenant_id and v.owner = ${view.owner}
+        where v.tenant_id = ${tenantId} and v.owner = ${view.owner}
       ), ${view.view_version}::integer, ${view.created_at}::timestamptz,
       ${view.updated_at}::timestamptz
     from event_counters as c

@@ -43,7 +43,7 @@ export async function listWebhooks(
     cross join lateral (
       select count(*) filter (where state = 'WAITING') as waiting, count(*) filter (where state = 'DEAD') as dead
       from webhook_deliveries
-      where tenant_id = w.tenant_id and webhook_id = w.webhook_id and state in ('WAITING', 'DEAD')
+      where tenant_id = ${tenantId} and webhook_id = w.webhook_id and state in ('WAITING', 'DEAD')
     ) as d
     where w.tenant_id = ${tenantId} and (${only}::uuid is null or w.webhook_id = ${only}::uuid)
     order by w.created_at, w.webhook_id`);
