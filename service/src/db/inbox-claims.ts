@@ -3,7 +3,7 @@ import { isObject } from "../domain/raw-value.ts";
 import { activityKey, type ClaimedActivity } from "./inbox.ts";
 import { insertParcel, parcelEventsMax, unpackParcel } from "./parcels.ts";
 import type { Queryable } from "./postgres/database.ts";
-import { sql } from "./postgres/sql.ts";
+import { plainArray, sql, statement } from "./postgres/sql.ts";
 
 type Origin = RecordedActivity["origin"];
 export type ParcelKey = { is_browser: boolean; received_at: string; parcel_id: string };
@@ -13,38 +13,29 @@ export type ParcelRow = ParcelKey & { is_urgent: boolean; parcel: Buffer };
 // and `size` limits the rest. `isInOrder`: urgent activity does not come first.
 export type Claim = { size: number; only?: Origin; alongMax?: number; urgentMax?: number; isInOrder?: boolean };
 
-// Takes activities out of the inbox, oldest first: those from servers, or those from browsers if there are none from servers.
-// Among those from servers, activities whose sender waits for the verdict come first.
-// Anybody can send events as a browser, so a flood of them must not delay what a server reports, not even by sharing its
-// transaction. But if at most `alongMax` activities from browsers are waiting, they are taken too, so that the events of one
-// visit are scored in order of time, whether a page or a server sent them. Rows are deleted by ctid, because the plan of a join
-// depends on statistics: with those of an empty inbox, claiming from 20,000 rows took more than 10 s, and timed out again and
-// again. Takes whole parcels, so the last one may exceed the batch; a small batch is exact. The caller holds the tenant's turn,
-// so no row has to be locked first.
-export async function claimActivities(tx: Queryable, tenantId: string, claim: Claim): Promise<ClaimedActivity[]> {
-  const { size: batchMax, alongMax = batchMax, isInOrder = false } = claim;
-  const { isSmall, serverMax, firstMax, browserMax, besides } = limitsOf(claim);
-  const rows = await tx.query<ParcelRow>(sql`
+// $1 the tenant, $2 whether in order, $3 firstMax, $4 batchMax, $5 besides, $6 serverMax, $7 alongMax, $8 browserMax.
+function chosenText(columns: string): string {
+  return `
     with waiting as (
       select o.*,
-        sum(o.events) over (partition by o.is_browser order by ${isInOrder} or not o.is_urgent, o.received_at, o.parcel_id) - o.events as before
+        sum(o.events) over (partition by o.is_browser order by $2 or not o.is_urgent, o.received_at, o.parcel_id) - o.events as before
       from (
         (
-          select ctid, is_browser, is_urgent, received_at, parcel_id, events
+          select ${columns}
           from inbox
-          where tenant_id = ${tenantId} and is_urgent
+          where tenant_id = $1 and is_urgent
           order by received_at, parcel_id
-          limit ${firstMax}
+          limit $3
         )
         union all
         select o.*
         from unnest(array[false, true]) as k (is_browser)
         cross join lateral (
-          select ctid, is_browser, is_urgent, received_at, parcel_id, events
+          select ${columns}
           from inbox
-          where tenant_id = ${tenantId} and is_browser = k.is_browser and not is_urgent
+          where tenant_id = $1 and is_browser = k.is_browser and not is_urgent
           order by received_at, parcel_id
-          limit ${batchMax}
+          limit $4
         ) as o
       ) as o
     ),
@@ -58,14 +49,14 @@ export async function claimActivities(tx: Queryable, tenantId: string, claim: Cl
       from waiting
       where not is_browser
         and (
-          (is_urgent and before < ${firstMax})
-          or (not is_urgent and before - ${besides} * (select urgent from first) < ${serverMax})
+          (is_urgent and before < $3)
+          or (not is_urgent and before - $5 * (select urgent from first) < $6)
         )
     ),
     room as (
       select case
-          when s.events > 0 and b.events > ${alongMax} then 0
-          else ${browserMax}::bigint - s.events
+          when s.events > 0 and b.events > $7 then 0
+          else $8::bigint - s.events
         end as events
       from (select coalesce(sum(events), 0) as events from server) as s
       cross join (select coalesce(sum(events), 0) as events from waiting where is_browser) as b
@@ -74,15 +65,51 @@ export async function claimActivities(tx: Queryable, tenantId: string, claim: Cl
       select ctid
       from waiting
       where is_browser and before < (select events from room)
-    ),
+    )`;
+}
+
+const columns = "ctid, is_browser, is_urgent, received_at, parcel_id, events";
+const shown = "is_browser, is_urgent, received_at, parcel_id, parcel";
+const takeText = `${chosenText(columns)},
     gone as (
       delete from inbox
-      where tenant_id = ${tenantId} and ctid = any(array(select ctid from server union all select ctid from browser))
-      returning is_browser, is_urgent, received_at, parcel_id, parcel
+      where ctid = any(array(select ctid from server union all select ctid from browser))
+      returning ${shown}
     )
-    select is_browser, is_urgent, received_at, parcel_id, parcel
+    select ${shown}
     from gone
-    order by is_browser, ${isInOrder} or not is_urgent, received_at, parcel_id`);
+    order by is_browser, $2 or not is_urgent, received_at, parcel_id`;
+// A cluster finds the node by the tenant, and with that condition the deletion above could read the whole inbox once for each row.
+const findText = `${chosenText(`${columns}, parcel`)}
+    select ${shown}
+    from waiting
+    where ctid in (select ctid from server union all select ctid from browser)
+    order by is_browser, $2 or not is_urgent, received_at, parcel_id`;
+
+async function takeOnNode(tx: Queryable, tenantId: string, values: unknown[]): Promise<ParcelRow[]> {
+  const rows = await tx.query<ParcelRow>(statement(findText, values));
+  if (rows.length > 0)
+    await tx.query(sql`
+      delete from inbox
+      where tenant_id = ${tenantId} and parcel_id = any(${plainArray(rows.map((row) => row.parcel_id))}::uuid[])`);
+  return rows;
+}
+
+// Takes activities out of the inbox, oldest first: those from servers, or those from browsers if there are none from servers.
+// Among those from servers, activities whose sender waits for the verdict come first.
+// Anybody can send events as a browser, so a flood of them must not delay what a server reports, not even by sharing its
+// transaction. But if at most `alongMax` activities from browsers are waiting, they are taken too, so that the events of one
+// visit are scored in order of time, whether a page or a server sent them. Rows are deleted by ctid, because the plan of a join
+// depends on statistics: with those of an empty inbox, claiming from 20,000 rows took more than 10 s, and timed out again and
+// again. Takes whole parcels, so the last one may exceed the batch; a small batch is exact. The caller holds the tenant's turn,
+// so no row has to be locked first.
+export async function claimActivities(tx: Queryable, tenantId: string, claim: Claim): Promise<ClaimedActivity[]> {
+  const { size: batchMax, alongMax = batchMax, isInOrder = false } = claim;
+  const { isSmall, serverMax, firstMax, browserMax, besides } = limitsOf(claim);
+  const values = [tenantId, isInOrder, firstMax, batchMax, besides, serverMax, alongMax, browserMax];
+  const rows = await (tx.isCluster === true
+    ? takeOnNode(tx, tenantId, values)
+    : tx.query<ParcelRow>(statement(takeText, values)));
   const claimed = rows.flatMap((row) => unpackParcel(row.parcel));
   const last = rows.at(-1);
   if (last && isSmall && claimed.length > batchMax) {
