@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "pg";
 import { clock } from "../../service/src/clock.ts";
 import { createTenant } from "../../service/src/tenancy.ts";
 import type { Findings, Proof } from "../part.ts";
@@ -10,6 +11,7 @@ import { countAnswers, type Settled, type Town } from "./town.ts";
 type Wanted = Pick<Proof, "random"> & { town: Town; onDone: (what: string) => void };
 
 const underLoadMsMax = 300;
+const cleanUpMsMax = 60_000;
 const away = "bad-gateway";
 const countOf = (tenants: Settled[], what: string) => countAnswers(tenants).get(what) ?? 0;
 const getOn = (tenants: Settled[]) => Promise.all(tenants.map(({ load }) => load.untilAllGetOn()));
@@ -28,6 +30,7 @@ export async function moves({ town, random, onDone }: Wanted, count: number): Pr
       const from = await town.placeOf(moved.load.tenantId);
       const to = town.tenants.find(({ place }) => place.port !== from.port || place.host !== from.host)?.place;
       const target = to ?? moved.place;
+      await cleanUp(client);
       const began = performance.now();
       await client.query("select citus_move_shard_placement($1::bigint, $2, $3, $4, $5)", [
         from.shard,
@@ -52,6 +55,16 @@ export async function moves({ town, random, onDone }: Wanted, count: number): Pr
     },
     violations: failed === 0 ? [] : [`${failed} requests failed while a shard moved`],
   };
+}
+
+// The former shards of a move are dropped later, and a shard cannot move to where they still are.
+async function cleanUp(client: Client): Promise<void> {
+  const deadline = Date.now() + cleanUpMsMax;
+  while ((await client.query("select 1 from pg_dist_cleanup limit 1")).rows.length > 0) {
+    if (Date.now() > deadline) throw new Error("the former shards were not dropped");
+    await client.query("call citus_cleanup_orphaned_resources()");
+    await sleep(100);
+  }
 }
 
 function failures(tenants: Settled[]): number {
