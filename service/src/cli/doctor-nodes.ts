@@ -3,7 +3,7 @@ import { isCluster, listNodes } from "../db/citus/nodes.ts";
 import { fail, ok, type Check } from "./doctor-checks.ts";
 import type { Store } from "./store.ts";
 
-const name = "node of cluster";
+const name = "cluster";
 
 // Names each node of a Citus cluster, and the tables that are not where they should be.
 export async function checkNodes({ database }: Store): Promise<Check[]> {

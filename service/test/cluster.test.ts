@@ -1,0 +1,41 @@
+import { describe, expect, inject, test } from "vitest";
+import { runCli } from "./cli.ts";
+import { send, useService } from "./harness.ts";
+import { ServiceProcess } from "./launch.ts";
+
+// Runs only in the suite on a cluster.
+describe.skipIf(inject("citusUrl") === null)("a Citus cluster", () => {
+  const service = useService();
+  const env = { DATABASE_URL: inject("databaseUrl") };
+
+  test("GET readyz 200: counts the nodes and names none", async () => {
+    const { status, json, text } = await send(service.current.port, "GET", "/readyz");
+    const { nodes } = json as unknown as { nodes: { all: number; reachable: number } };
+    expect(status).toBe(200);
+    expect(nodes.all).toBeGreaterThan(1);
+    expect(nodes.reachable).toBe(nodes.all);
+    expect(text).not.toMatch(/127\.0\.0\.1|localhost/);
+  });
+
+  test("doctor: each node answers, and no table is misplaced", async () => {
+    const { out } = await runCli(["doctor"], env);
+    expect(out).toMatch(/^ok {4}cluster +\S+:\d+ answers$/m);
+    expect(out).not.toMatch(/^FAIL {2}cluster/m);
+  });
+
+  test("distribute: nothing is left to do, and a second run changes nothing", async () => {
+    expect(await runCli(["distribute", "--check"], env)).toMatchObject({ code: 0, out: "every table is where it should be\n" });
+    expect(await runCli(["distribute"], env)).toMatchObject({ code: 0, out: "nothing to do\n" });
+  });
+
+  test("ROW_SECURITY=on: the service does not start, and says so in one line", async () => {
+    const refused = await new ServiceProcess({ ...env, ROW_SECURITY: "on" }).refusal();
+    expect(refused).toContain("ROW_SECURITY: it does not work on a Citus cluster: set it to off");
+  });
+
+  test("backup exit 1: a cluster cannot be saved in one file", async () => {
+    const { code, err } = await runCli(["backup", "/tmp/casehound-never.dump"], env);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^casehound: a Citus cluster cannot be saved in one file/);
+  });
+});
