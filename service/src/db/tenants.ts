@@ -61,8 +61,10 @@ export type KeyedTenant = Pick<TenantRow, "tenant_id" | "slug" | "app_key" | "al
   identity_secrets: string[];
 };
 
-export async function findTenantsByKeys(database: Queryable, keys: string[], now: string): Promise<Map<string, KeyedTenant>> {
-  const rows = await database.query<KeyedTenant & Row>(sql`
+// Takes one key, because the database keeps the plan of such a statement. For a list of keys it made a new plan every time, which
+// took three times as long as running it.
+export async function findTenantByKey(database: Queryable, key: string, now: string): Promise<KeyedTenant | undefined> {
+  const [row] = await database.query<KeyedTenant & Row>(sql`
     select tenant_id, slug, app_key, allowed_origins, url_parameters,
       array(
         select s.secret
@@ -71,8 +73,8 @@ export async function findTenantsByKeys(database: Queryable, keys: string[], now
         order by s.expires_at desc nulls first
       ) as identity_secrets
     from tenants as t
-    where app_key = any(${keys}::text[])`);
-  return new Map(rows.map((row) => [row.app_key, row]));
+    where app_key = ${key}`);
+  return row;
 }
 
 // Does not block foreign-key checks on the tenant, because every write makes one.
