@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { RunSummary } from "./scripts/run-summary.ts";
-import { slowFiles } from "./scripts/suites.ts";
+import { citusFiles, slowFiles } from "./scripts/suites.ts";
 
 const files = [
   "{service,client}/{src,test}/**/*.test.ts",
@@ -13,10 +13,17 @@ const suite = process.env["CASEHOUND_SUITE"];
 
 export default defineConfig({
   test: {
-    include: suite === "slow" ? slowFiles : files,
+    include:
+      suite === "slow"
+        ? slowFiles
+        : suite === "citus"
+          ? citusFiles
+          : suite === "citus-plans"
+            ? ["service/test/cluster-plans.test.ts"]
+            : files,
     exclude: ["**/node_modules/**", ...(suite === "gate" ? slowFiles : [])],
     globalSetup: "service/test/database.ts",
-    setupFiles: "service/test/cheap-passwords.ts",
+    setupFiles: ["service/test/cheap-passwords.ts", "service/test/record-statements.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     maxWorkers: 2,

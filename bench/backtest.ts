@@ -93,7 +93,7 @@ async function measure(database: Database, tenantId: string, [name, expression]:
   const request = requestOf({ expression, days }, now);
   const added = { backtest_id: clock.newId(), request, created_at: now, created_by: "bench" };
   await database.transaction((tx) => insertBacktest(tx, tenantId, added));
-  const claimed = await database.transaction((tx) => claimBacktest(tx, 60));
+  const claimed = await claimBacktest(database, 60);
   if (!claimed) throw new Error("there is no backtest to claim");
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();

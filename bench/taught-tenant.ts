@@ -56,7 +56,7 @@ export class TaughtTenant {
     const { database, clock } = this.#service.inside;
     await this.call("POST", "/models", { moment });
     const [beganMs, cpu] = [performance.now(), process.cpuUsage()];
-    const claimed = await database.transaction((tx) => claimRun(tx, leaseSeconds));
+    const claimed = await claimRun(database, leaseSeconds);
     if (!claimed) throw new Error("no training run is waiting");
     await workRun({ database, clock, log: openLog("error") }, claimed, new AbortController().signal);
     const { user, system } = process.cpuUsage(cpu);

@@ -1,6 +1,7 @@
 import { assessments } from "./assessments.ts";
 import { backup } from "./backup.ts";
 import { badInput } from "./bad-input.ts";
+import { cluster } from "./cluster.ts";
 import { crashes } from "./crashes.ts";
 import { cuts } from "./cuts.ts";
 import { forged } from "./forged.ts";
@@ -23,6 +24,7 @@ export const parts: Part[] = [
   assessments,
   rolling,
   standby,
+  cluster,
   isolation,
   badInput,
   tokens,

@@ -54,12 +54,12 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
       await calls(shares.beside);
       const other = await replace(stand, doors[0], first);
       await calls(shares.after);
-      recorder.end();
       return [fresh, other];
     };
     const began = performance.now();
     const [services] = await Promise.all([
-      upgrade(),
+      // If it fails, the clients must stop too.
+      upgrade().finally(() => recorder.end()),
       work(crew, recorder, progress, wanted),
       sender.run(() => recorder.isComplete),
     ]);

@@ -14,15 +14,23 @@ import { ServiceProcess, killHard, processesOf, type Environment } from "../serv
 // The environment of a part: its own PostgreSQL in its own folder, and services as separate processes.
 export class Stand {
   readonly folder: string;
-  readonly postgres: EmbeddedPostgres;
+  readonly databaseUrl: string;
   // A direct connection to the database, to inspect it and to create tenants.
   readonly database: Database;
   readonly #launched: ServiceProcess[] = [];
 
-  private constructor(folder: string, postgres: EmbeddedPostgres) {
+  readonly #postgres: EmbeddedPostgres | null;
+
+  private constructor(folder: string, { postgres, databaseUrl }: { postgres: EmbeddedPostgres | null; databaseUrl: string }) {
     this.folder = folder;
-    this.postgres = postgres;
-    this.database = new Database(postgres.address);
+    this.#postgres = postgres;
+    this.databaseUrl = databaseUrl;
+    this.database = new Database({ connectionString: databaseUrl });
+  }
+
+  // On a database that is there, with its tables.
+  static on(databaseUrl: string): Stand {
+    return new Stand(mkdtempSync(join(tmpdir(), "casehound-proof-")), { postgres: null, databaseUrl });
   }
 
   static async open(): Promise<Stand> {
@@ -34,12 +42,14 @@ export class Stand {
   // With a database that has no tables yet.
   static async empty(): Promise<Stand> {
     const folder = mkdtempSync(join(tmpdir(), "casehound-proof-"));
-    return new Stand(folder, await EmbeddedPostgres.forService(folder));
+    const postgres = await EmbeddedPostgres.forService(folder);
+    const { user, database, host } = postgres.address;
+    return new Stand(folder, { postgres, databaseUrl: `postgresql://${user}@/${database}?host=${encodeURIComponent(host)}` });
   }
 
-  get databaseUrl(): string {
-    const { user, database, host } = this.postgres.address;
-    return `postgresql://${user}@/${database}?host=${encodeURIComponent(host)}`;
+  get postgres(): EmbeddedPostgres {
+    if (!this.#postgres) throw new Error("the stand has no PostgreSQL of its own");
+    return this.#postgres;
   }
 
   // Uses this stand's database, unless the environment names another one.
@@ -63,7 +73,7 @@ export class Stand {
     for (const each of this.#launched) each.signal("SIGKILL");
     await Promise.all(this.#launched.map(({ exited }) => exited));
     await this.database.end();
-    await this.postgres.stop();
+    await this.#postgres?.stop();
     for (const pid of processesOf(this.folder)) killHard(pid);
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
   }

@@ -13,7 +13,7 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
     return { scale, random: random.fork(name), onDone: (what: string) => progress(++done, total, what) };
   };
   const found = [
-    await takeOvers(trial("take-overs", wanted.takeOvers), wanted.takeOvers),
+    await takeOvers(trial("failovers", wanted.takeOvers), wanted.takeOvers),
     await laggingName(trial("name", wanted.moves), wanted.moves),
     await missingStandby(trial("missing", wanted.seconds * 2), wanted.seconds),
     await losses(trial("losses", wanted.losses), wanted.losses),

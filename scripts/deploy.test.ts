@@ -16,7 +16,7 @@ test("deploy: the service, PostgreSQL or Node reads every variable that is set",
   const source = readFileSync(join(root, "service/src/config.ts"), "utf8");
   const read = new Set([...source.matchAll(/"([A-Z][A-Z_]{2,})"/g)].map(([, name]) => name));
   expect(read.size).toBeGreaterThan(20);
-  const others = new Set(["POSTGRES_USER", "POSTGRES_PASSWORD", "POSTGRES_DB", "NODE_ENV"]);
+  const others = new Set(["POSTGRES_USER", "POSTGRES_PASSWORD", "POSTGRES_DB", "COPY_FROM", "PGPASSWORD", "NODE_ENV"]);
   const set = environments().flatMap(({ where, values }) => Object.keys(values).map((name) => ({ where, name })));
   expect(set.length).toBeGreaterThan(15);
   expect(set.filter(({ name }) => !read.has(name) && !others.has(name))).toEqual([]);
@@ -46,12 +46,20 @@ test("deploy: the image has all folders that the service reads, and .dockerignor
 });
 
 test("deploy: no secret has a value, and containers have no more rights than they need", () => {
-  const all = ["compose.yaml", "kubernetes/secret.yaml.example", "casehound.service"].map(readDeployed).join("\n");
+  const all = [
+    "compose.yaml",
+    "compose.standby.yaml",
+    "compose.citus.yaml",
+    "kubernetes/secret.yaml.example",
+    "casehound.service",
+  ]
+    .map(readDeployed)
+    .join("\n");
   const given = [...all.matchAll(/^\s*\w*(?:PASSWORD|SECRET)\w*: *"?([^"\n]+)/gm)].map(([, value = ""]) => value);
   expect(given.length).toBeGreaterThan(0);
   expect(given.filter((value) => !/^\$\{\w+:(\?.+|-)\}$/.test(value))).toEqual([]);
   const containers = containersOf();
-  expect(containers.length).toBe(5);
+  expect(containers.length).toBe(15);
   for (const { where, isReadOnly, dropped } of containers)
     expect({ where, isReadOnly, dropped }).toEqual({ where, isReadOnly: true, dropped: ["ALL"] });
 });

@@ -17,7 +17,13 @@ type Manifest = {
     template?: { metadata: { labels: Record<string, string> }; spec: { containers: PodContainer[] } };
   };
 };
-type Compose = { services: Record<string, { environment?: Record<string, string>; read_only?: boolean; cap_drop?: string[] }> };
+type ComposeService = {
+  environment?: Record<string, string>;
+  read_only?: boolean;
+  cap_drop?: string[];
+  extends?: { file: string; service: string };
+};
+type Compose = { services: Record<string, ComposeService> };
 
 export type Environment = { where: string; values: Record<string, string> };
 
@@ -65,7 +71,18 @@ export function configMapOf(name: string): Record<string, string> {
   return Object.assign({}, ...readManifests(name).map(({ data, stringData }) => data ?? stringData ?? {}));
 }
 
-const compose = (): Compose => parse(readDeployed("compose.yaml")) as Compose;
+const readCompose = (name: string): Compose => parse(readDeployed(name), { merge: true }) as Compose;
+const compose = (): Compose => readCompose("compose.yaml");
+const cluster = (): Compose => readCompose("compose.citus.yaml");
+
+// The services of compose.yaml with those of compose.standby.yaml, merged as compose does it.
+function withStandby(): [string, ComposeService][] {
+  const base = compose().services;
+  return Object.entries(readCompose("compose.standby.yaml").services).map(([name, service]) => {
+    const from = base[service.extends?.service ?? name];
+    return [name, { ...from, ...service, environment: { ...from?.environment, ...service.environment } }];
+  });
+}
 
 // As compose resolves it: the password is given, and everything else has its default.
 function filled(values: Record<string, string>): Record<string, string> {
@@ -89,6 +106,14 @@ export function environments(): Environment[] {
       where: `compose.yaml ${name}`,
       values: filled(environment),
     })),
+    ...Object.entries(cluster().services).map(([name, { environment = {} }]) => ({
+      where: `compose.citus.yaml ${name}`,
+      values: filled(environment),
+    })),
+    ...withStandby().map(([name, { environment = {} }]) => ({
+      where: `compose.standby.yaml ${name}`,
+      values: filled(environment),
+    })),
     ...podContainers().map(({ where, container: { env = [], envFrom } }) => ({
       where,
       values: { ...(envFrom && shared), ...Object.fromEntries(env.map(({ name, value }) => [name, value])) },
@@ -102,11 +127,13 @@ function pairsOf(pairs: string[]): Record<string, string> {
 
 export function containersOf(): { where: string; isReadOnly: boolean; dropped: string[] }[] {
   return [
-    ...Object.entries(compose().services).map(([name, { read_only, cap_drop }]) => ({
-      where: `compose.yaml ${name}`,
-      isReadOnly: read_only === true,
-      dropped: cap_drop ?? [],
-    })),
+    ...[...Object.entries(compose().services), ...Object.entries(cluster().services), ...withStandby()].map(
+      ([name, { read_only, cap_drop }]) => ({
+        where: `compose ${name}`,
+        isReadOnly: read_only === true,
+        dropped: cap_drop ?? [],
+      }),
+    ),
     ...podContainers().map(({ where, container: { securityContext } }) => ({
       where,
       isReadOnly: securityContext?.readOnlyRootFilesystem === true,

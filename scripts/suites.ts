@@ -12,10 +12,16 @@ export const slowFiles = [
   "service/test/{collector-limits,engine-side-by-side,scopes}.test.ts",
   "service/test/{collector-outage,outage,sdk-outage,silence}.test.ts",
   "service/test/{detection-stages,detection-voices,model,simulator-sdk}.test.ts",
+  "service/test/cluster-plans.test.ts",
   "service/test/{docs-browser,identity-browser,sdk-browser,tag-browser}.test.ts",
   "service/test/{embedded,embedded-commands,embedded-words}.test.ts",
   "service/test/{engine-crashes,engine-kills,models-crashes}.test.ts",
   "service/test/{witness-prism,witness-redocly,witness-respect}.test.ts",
 ];
 
-export type Suite = "gate" | "slow";
+// These also run on a Citus cluster, if CITUS_DATABASE_URL names its coordinator.
+export const citusFiles = [
+  "service/test/{accounts,activities,assessments,backtest-runner,bulk-close,campaigns,case-listings,case-update,claims,collector,due-times,engine,engine-accounts,erasure-traces,events,figures,handovers,idempotency,identity,isolation,labels,lists-entries,notices,people-races,races,retention,retention-tenants,revocation,sign-in-issuers,snoozes,tenants,webhooks}.test.ts",
+];
+
+export type Suite = "gate" | "slow" | "citus" | "citus-plans";

@@ -120,7 +120,12 @@ ${table(
 - The service is stateless: its machines can be behind any load balancer, and more machines need only more database connections.
 - With more than one database, tenants are distributed over them. Every key begins with the tenant and no request touches two tenants,
   so a tenant can be moved as a whole. Requests must be routed to the tenant's database in front of the service; this is not built.
-- A single tenant cannot be distributed. Its closes take their event numbers from one counter, one after the other.
+- A Citus cluster routes them ([production](guide/production.md#a-citus-cluster-experimental)): one address, and each tenant on one node.
+- A large tenant can have a shard of its own, which can be moved to a node of its own:
+  \`select isolate_tenant_to_new_shard('event_counters', '<tenant_id>', cascade_option => 'CASCADE', shard_transfer_mode => 'auto')\`.
+- A single tenant cannot be distributed. Its closes take their event numbers from one counter, one after the other. Its activity could be
+  stored apart from its cases, which is not built. The order of its feed and the meaning of its keys do not allow more without
+  another contract.
 - If a database would have more than a few hundred connections, put a pooler in front of it, or let processes open fewer connections.
 - Disks are not included: each commit waits until the write-ahead log is on disk.
 `;

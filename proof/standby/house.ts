@@ -1,68 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "@casehound/simulator/random";
 import { clock } from "../../service/src/clock.ts";
 import { Database } from "../../service/src/db/postgres/database.ts";
 import { migrate } from "../../service/src/db/postgres/migrate.ts";
-import { sql } from "../../service/src/db/postgres/sql.ts";
 import { createTenant } from "../../service/src/tenancy.ts";
 import { ServiceProcess, type Environment } from "../../service/test/launch.ts";
-import { ApiCaller, typeOf, type Answer, type Request } from "../writers/call.ts";
-import { Ledger, audit } from "../writers/ledger.ts";
-import { Writer } from "../writers/writer.ts";
+import type { Ledger } from "../writers/ledger.ts";
+import { Load, type WatchedCaller } from "../writers/load.ts";
 import { Pair } from "./pair.ts";
-
-const pollMs = 10;
-const backMsMax = 90_000;
-
-// Notes when writes were acknowledged, and which answers should not have come.
-export class WatchedCaller extends ApiCaller {
-  readonly answers = new Map<string, number>();
-  // When the last acknowledged write had been sent and was answered.
-  last = { sentMs: 0, answeredMs: 0 };
-  // The first acknowledged write that was sent after this time.
-  #after: { sinceMs: number; found: PromiseWithResolvers<number> } | null = null;
-  acknowledged = 0;
-
-  override async call(request: Request): Promise<Answer | null> {
-    const sentMs = performance.now();
-    const answer = await super.call(request);
-    this.#note(sentMs, request.method, answer);
-    return answer;
-  }
-
-  // When the first write that was sent from now on has been acknowledged.
-  firstWrite(): Promise<number> {
-    const found = Promise.withResolvers<number>();
-    this.#after = { sinceMs: performance.now(), found };
-    return found.promise;
-  }
-
-  #note(sentMs: number, method: string, answer: Answer | null): void {
-    const what = answer === null ? "no answer" : answer.status < 300 ? "done" : typeOf(answer);
-    this.answers.set(what, (this.answers.get(what) ?? 0) + 1);
-    if (what !== "done" || method === "GET") return;
-    this.acknowledged++;
-    this.last = { sentMs, answeredMs: performance.now() };
-    if (this.#after && sentMs >= this.#after.sinceMs) {
-      this.#after.found.resolve(performance.now());
-      this.#after = null;
-    }
-  }
-}
 
 // A service on a pair of servers, under load.
 export class House {
   readonly pair: Pair;
   readonly database: Database;
-  readonly ledger = new Ledger();
   #service: ServiceProcess | null = null;
-  #caller: WatchedCaller | null = null;
-  tenantId = "";
-  #appKey = "";
-  readonly #stopping = new AbortController();
-  #writers: Writer[] = [];
-  #running: Promise<unknown> = Promise.resolve();
+  #load: Load | null = null;
 
   private constructor(pair: Pair) {
     this.pair = pair;
@@ -80,9 +32,17 @@ export class House {
     return house;
   }
 
+  get load(): Load {
+    if (!this.#load) throw new Error("the service has not been started");
+    return this.#load;
+  }
+
   get caller(): WatchedCaller {
-    if (!this.#caller) throw new Error("the service has not been started");
-    return this.#caller;
+    return this.load.caller;
+  }
+
+  get ledger(): Ledger {
+    return this.load.ledger;
   }
 
   get port(): number {
@@ -92,50 +52,23 @@ export class House {
   async start(env: Environment = {}): Promise<void> {
     const all = { DATABASE_URL: this.pair.url, LOG_LEVEL: "error", ...env };
     this.#service = await new ServiceProcess(all).up();
-    const tenant = await createTenant(this.database, { slug: `t-${randomUUID()}` }, clock);
-    this.tenantId = tenant.tenant_id;
-    this.#caller = new WatchedCaller(this.port, tenant);
-    await this.#caller.signIn();
-    this.#appKey = tenant.app_key;
+    this.#load = await Load.open(this.port, await createTenant(this.database, { slug: `t-${randomUUID()}` }, clock));
   }
 
-  async work(count: number, random: Random): Promise<void> {
-    this.#writers = Array.from({ length: count }, (_, index) => {
-      const name = `writer-${index}`;
-      return new Writer(name, { line: this.caller, ledger: this.ledger, random: random.fork(name), appKey: this.#appKey });
-    });
-    await Promise.all(this.#writers.map((writer) => writer.begin()));
-    this.#running = Promise.all(this.#writers.map((writer) => writer.run(this.#stopping.signal)));
-    // A failure is thrown by `audited`.
-    this.#running.catch(() => {});
+  work(count: number, random: Random): Promise<void> {
+    return this.load.work(count, random);
   }
 
-  // Waits until every writer has finished something that it had begun before.
-  async untilAllGetOn(): Promise<void> {
-    const before = this.#writers.map(({ steps }) => steps);
-    const deadline = Date.now() + backMsMax;
-    while (!this.#writers.every(({ steps }, at) => steps > (before[at] ?? 0) + 1)) {
-      if (Date.now() > deadline) throw new Error(`the writers were not back after ${backMsMax} ms`);
-      await sleep(pollMs);
-    }
+  untilAllGetOn(): Promise<void> {
+    return this.load.untilAllGetOn();
   }
 
-  // Stops the writers, waits until everything is scored, and compares the ledger with the database.
-  async audited(): Promise<{ states: number; scored: number }> {
-    this.#stopping.abort();
-    await this.#running;
-    const look = sql`select 1 as waiting from inbox where tenant_id = ${this.tenantId} limit 1`;
-    while ((await this.database.query(look)).length > 0) await sleep(50);
-    const client = await this.database.connect();
-    try {
-      return await audit(this.ledger, client, this.tenantId);
-    } finally {
-      await client.end();
-    }
+  audited(): Promise<{ states: number; scored: number }> {
+    return this.load.audited(this.database);
   }
 
   async close(): Promise<void> {
-    this.#stopping.abort();
+    this.#load?.stop();
     this.#service?.signal("SIGKILL");
     await this.#service?.exited;
     await this.database.end();

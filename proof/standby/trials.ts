@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import type { Findings, Proof } from "../part.ts";
-import { House, type WatchedCaller } from "./house.ts";
+import type { WatchedCaller } from "../writers/load.ts";
+import { House } from "./house.ts";
 import { Name } from "./name.ts";
 
 type Wanted = Pick<Proof, "random" | "scale"> & { onDone: (what: string) => void };
@@ -31,7 +32,7 @@ export async function takeOvers(wanted: Wanted, count: number): Promise<Findings
       pauses.push(Math.max(0, firstMs - promotedMs));
       await house.untilAllGetOn();
       await house.pair.repair();
-      onDone("take-overs");
+      onDone("failovers");
     }
     const { states, scored } = await house.audited();
     const longest = Math.max(...pauses);
@@ -39,7 +40,7 @@ export async function takeOvers(wanted: Wanted, count: number): Promise<Findings
     const { ledger } = house;
     return {
       figures: {
-        "take-overs by a synchronous standby": pauses.length,
+        "failovers by a synchronous standby": pauses.length,
         "from the kill to the end of the promotion, longest": ms(Math.max(...promotions)),
         "from there to the first acknowledged write, median": ms(pauses.toSorted((a, b) => a - b)[pauses.length >> 1] ?? 0),
         "from there to the first acknowledged write, longest": ms(longest),
@@ -58,8 +59,8 @@ export async function takeOvers(wanted: Wanted, count: number): Promise<Findings
   }
 }
 
-// Answers that a take-over does not explain. A connection that is lost during COMMIT is an internal-error.
-function oddAnswers(caller: WatchedCaller, more: Set<string>): string[] {
+// Answers that a failover does not explain. A connection that is lost during COMMIT is an internal-error.
+export function oddAnswers(caller: WatchedCaller, more: Set<string>): string[] {
   const usual = new Set(["done", "bad-gateway", "rate-limited", "service-unavailable", "transaction-contended", ...more]);
   return [...caller.answers].flatMap(([what, times]) => (usual.has(what) ? [] : [`${times} answers were ${what}`]));
 }
@@ -94,11 +95,11 @@ export async function losses({ random, onDone }: Wanted, count: number): Promise
       sent += acknowledged.length;
       lost.push(acknowledged.length - seen);
       await house.pair.repair();
-      onDone("take-overs without confirmation");
+      onDone("failovers without confirmation");
     }
     return {
       figures: {
-        "take-overs by an asynchronous standby": lost.length,
+        "failovers by an asynchronous standby": lost.length,
         "acknowledged before them": sent,
         "lost by them": lost.reduce((sum, each) => sum + each, 0),
         "lost by one of them, most": Math.max(...lost),

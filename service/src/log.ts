@@ -30,6 +30,12 @@ export function openLog(
   return pino(options, output);
 }
 
+// Node would write warnings of libraries as plain text between the log's lines.
+export function logWarnings(log: Logger): void {
+  process.removeAllListeners("warning");
+  process.on("warning", (warning) => log.warn({ err: warning }, "warning"));
+}
+
 // One line for people: time, level, message, and the other members as name=value. An error's stack follows, indented.
 export function prettyLine(line: string): string {
   // Written by pino.

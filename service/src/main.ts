@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { readConfig, type Config } from "./config.ts";
-import { openLog, openOutput, type LogOutput } from "./log.ts";
+import { logWarnings, openLog, openOutput, type LogOutput } from "./log.ts";
 import { databaseFault, isDatabaseTrouble, isPlain, textOf } from "./operator.ts";
 import type { Welcome } from "./processes/welcome.ts";
 import { startService } from "./service.ts";
@@ -67,9 +67,7 @@ async function run(): Promise<void> {
   const config = readConfig();
   const output = openOutput(config.logFormat);
   const log = openLog(config.logLevel, config.logFormat, { output, ...(hasCrowd(config) && { worker: "first" }) });
-  // Node would write library warnings as plain text between the log's lines.
-  process.removeAllListeners("warning");
-  process.on("warning", (warning) => log.warn({ err: warning }, "warning"));
+  logWarnings(log);
   const starting = start(config, log, output).catch((error: unknown) => {
     throw isDatabaseTrouble(error) ? databaseFault(error, config.databaseUrl) : error;
   });

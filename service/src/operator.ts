@@ -1,5 +1,6 @@
 import { Client, DatabaseError } from "pg";
 import { ConfigFault } from "./config.ts";
+import { ClusterFault } from "./db/citus/distribute.ts";
 import { EmbeddedFault } from "./db/postgres/cluster.ts";
 import { readServers } from "./db/postgres/database-url.ts";
 import { ReadOnlyServer, codeOf } from "./db/postgres/faults.ts";
@@ -15,7 +16,7 @@ export type Trouble = { detail: string; next: string };
 // Whether the operator can fix the error. Such an error is shown in one line with exit code 2, in every command. Anything else is
 // a bug and is shown in full.
 export function isOperators(error: unknown): boolean {
-  return [ConfigFault, EmbeddedFault, LockFault, MigrationFault, PoolerFault].some((kind) => error instanceof kind);
+  return [ClusterFault, ConfigFault, EmbeddedFault, LockFault, MigrationFault, PoolerFault].some((kind) => error instanceof kind);
 }
 
 // What is shown of an error that ends a process.

@@ -6,6 +6,7 @@ import { upgradeDefaultRules } from "./tenancy.ts";
 // During an upgrade, processes of the last release may still score activity. They skip rules with fields that they do not know. So
 // the new rules wait until an upgrade of all processes should be over.
 const waitMs = 15 * 60 * 1000;
+const retryMs = 60 * 1000;
 
 type UpgradeOptions = { database: Database; clock: { now: () => string }; log: Logger; waitMs?: number };
 
@@ -22,9 +23,12 @@ export class RuleUpgrades extends Worker {
   protected async turn(): Promise<number> {
     const { database, clock, log, waitMs: pauseMs = waitMs } = this.#options;
     if (this.#hasWaited) {
-      await upgradeDefaultRules(database, clock).catch((error: unknown) =>
-        log.error({ err: error }, "default rules could not be upgraded; trying again"),
-      );
+      try {
+        await upgradeDefaultRules(database, clock);
+      } catch (error) {
+        log.error({ err: error, retry_in_ms: retryMs }, "default rules could not be upgraded");
+        return Math.min(retryMs, pauseMs);
+      }
     }
     this.#hasWaited = true;
     return pauseMs;

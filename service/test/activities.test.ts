@@ -184,7 +184,7 @@ async function tablesWith(text: string): Promise<string[]> {
   const found = await Promise.all(
     tables.map(async ({ name }) => {
       const [row] = await database.query<{ is_there: boolean }>(
-        statement(`select exists (select from "${name}" as r where strpos(${rowText(name)}, $1) > 0) as is_there`, [text]),
+        statement(`select exists (select 1 from "${name}" as r where strpos(${rowText(name)}, $1) > 0) as is_there`, [text]),
       );
       return row?.is_there === true ? [name] : [];
     }),

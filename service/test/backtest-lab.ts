@@ -61,8 +61,8 @@ export async function holdBacktest(
   const { database } = tenant.service;
   const text = `
     update backtests
-    set status = 'RUNNING', lease_until = clock_timestamp() + make_interval(secs => $3),
-      progress = progress || jsonb_build_object('begun', $4::int)
+    set status = 'RUNNING', lease_until = now() + make_interval(secs => $3),
+      progress = progress || ('{"begun":' || $4::int::text || '}')::jsonb
     where tenant_id = $1 and backtest_id = $2
     returning tenant_id, backtest_id, lease_until, request`;
   return database.transaction(async (tx) => {

@@ -7,6 +7,7 @@ import { buildConsole } from "../../console/bundle/build.ts";
 import { Database } from "../src/db/postgres/database.ts";
 import { EmbeddedPostgres } from "../src/db/postgres/embedded.ts";
 import { migrate } from "../src/db/postgres/migrate.ts";
+import { createDistributedDatabase, dropTestDatabases } from "./citus.ts";
 import { connectTo, createDatabase, databaseOf } from "./launch.ts";
 
 declare module "vitest" {
@@ -14,6 +15,8 @@ declare module "vitest" {
     databaseUrl: string;
     // A migrated database to which nobody connects. Copying it is faster than migrating.
     template: string;
+    // The coordinator on which databases are made and distributed, or null with plain PostgreSQL.
+    citusUrl: string | null;
   }
 }
 
@@ -21,6 +24,9 @@ declare module "vitest" {
 // customers are. TEST_DATABASE_URL selects another one.
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await buildConsole();
+  if ((process.env["CASEHOUND_SUITE"] ?? "").startsWith("citus"))
+    return provideDistributed(project, process.env["CITUS_DATABASE_URL"] ?? "");
+  project.provide("citusUrl", null);
   const given = process.env["TEST_DATABASE_URL"];
   if (given !== undefined) {
     await provideMigrated(project, given);
@@ -55,4 +61,11 @@ async function provideMigrated(project: TestProject, databaseUrl: string): Promi
   }
   project.provide("databaseUrl", databaseUrl);
   project.provide("template", databaseOf(templateUrl));
+}
+
+async function provideDistributed(project: TestProject, citusUrl: string): Promise<() => Promise<void>> {
+  project.provide("databaseUrl", await createDistributedDatabase(citusUrl));
+  project.provide("template", "");
+  project.provide("citusUrl", citusUrl);
+  return () => dropTestDatabases(citusUrl);
 }

@@ -4,13 +4,13 @@ import { makePartition } from "../src/db/activities.ts";
 import { insertActivities } from "../src/db/inbox.ts";
 import type { Features } from "../src/detection/catalogue.ts";
 import { unpack } from "../src/detection/vector.ts";
-import { Database } from "../src/db/postgres/database.ts";
+import type { Database } from "../src/db/postgres/database.ts";
 import { statement } from "../src/db/postgres/sql.ts";
 import type { RecordedActivity } from "../src/domain/activity.ts";
 import type { CaseDocument } from "../src/domain/case.ts";
 import { detectBatch, type Detector } from "../src/engine/detect.ts";
 import { createTenant } from "../src/tenancy.ts";
-import { newDatabase, newDetector } from "./harness.ts";
+import { newDatabase, newDetector, openDatabase } from "./harness.ts";
 
 export type Sent = Partial<RecordedActivity> & { type: string };
 
@@ -31,7 +31,7 @@ export class DetectionTenant {
 
   static async create(more: Partial<Detector> = {}): Promise<DetectionTenant> {
     own ??= newDatabase();
-    const database = new Database({ connectionString: await own });
+    const database = openDatabase(await own);
     const { tenant_id } = await createTenant(database, { slug: `t-${randomUUID()}` }, clock);
     for (const days of [-1, 0, 1]) {
       const day = new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);

@@ -19,6 +19,7 @@ async function withTargets(targets: DueTimes["targets"], more: Partial<DueTimes>
   return tenant;
 }
 
+const patience = { timeout: 15_000 };
 const hourMs = 3_600_000;
 const later = (at: string, hours: number) => new Date(Date.parse(at) + hours * hourMs).toISOString();
 const query = (text: string, values: unknown[]) => service.current.database.query(statement(text, values));
@@ -131,10 +132,10 @@ test("evidence that changes the score computes the due time again, from the same
     where tenant_id = $1 and case_id = $2`;
   await query(text, [tenant.tenantId, found.case_id, weaker, found.due_at, weaker]);
   await tenant.report("ann");
-  await expect.poll(async () => (await tenant.read(found.case_id)).due_at).toBe(found.due_at);
+  await expect.poll(async () => (await tenant.read(found.case_id)).due_at, patience).toBe(found.due_at);
   await setDue(tenant, { targets: [{ min_score: 1, hours: 9 }] });
   await tenant.report("ann");
-  await expect.poll(async () => (await tenant.read(found.case_id)).case_version).toBe(found.case_version + 2);
+  await expect.poll(async () => (await tenant.read(found.case_id)).case_version, patience).toBe(found.case_version + 2);
   expect((await tenant.read(found.case_id)).due_at).toBe(found.due_at);
 });
 

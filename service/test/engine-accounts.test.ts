@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { Database } from "../src/db/postgres/database.ts";
+import type { Database } from "../src/db/postgres/database.ts";
 import { sql } from "../src/db/postgres/sql.ts";
 import { entityKey } from "../src/db/states.ts";
 import { detectBatch } from "../src/engine/detect.ts";
@@ -19,7 +19,7 @@ import {
   useLab,
   waiting,
 } from "./engine-lab.ts";
-import { TestTenant, testConfig } from "./harness.ts";
+import { openDatabase, testConfig, TestTenant } from "./harness.ts";
 import { eventually } from "./process.ts";
 
 const lab = useLab();
@@ -27,7 +27,7 @@ const others: Database[] = [];
 afterAll(() => Promise.all(others.map((each) => each.end())));
 
 function newEngine() {
-  const database = new Database({ connectionString: lab.current.url });
+  const database = openDatabase(lab.current.url);
   others.push(database);
   return labDetector(database);
 }

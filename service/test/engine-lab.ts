@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from "vitest";
 import { clock } from "../src/clock.ts";
 import { makePartition } from "../src/db/activities.ts";
 import { insertActivities } from "../src/db/inbox.ts";
-import { Database } from "../src/db/postgres/database.ts";
+import type { Database } from "../src/db/postgres/database.ts";
 import { insertDefaults } from "../src/db/rules.ts";
 import { sql, statement } from "../src/db/postgres/sql.ts";
 import { insertTenant } from "../src/db/tenants.ts";
@@ -14,7 +14,7 @@ import type { RecordedActivity } from "../src/domain/activity.ts";
 import { detectBatch, type Detector, type Pass } from "../src/engine/detect.ts";
 import { Engine } from "../src/engine/loop.ts";
 import { mergeAdditions } from "../src/engine/tally.ts";
-import { newDatabase, newDetector } from "./harness.ts";
+import { newDatabase, newDetector, openDatabase } from "./harness.ts";
 
 // The default time of receipt and decision, so that two runs of a test give identical results.
 export const labNow = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString();
@@ -29,7 +29,7 @@ export function useLab(): { current: Lab } {
   const holder: { current: Lab } = { current: undefined as never };
   beforeAll(async () => {
     const url = await newDatabase();
-    const database = new Database({ connectionString: url });
+    const database = openDatabase(url);
     for (const days of [-1, 0, 1])
       await database.transaction((tx) => makePartition(tx, iso(Date.now() + days * dayMs).slice(0, 10)));
     holder.current = { url, database };
@@ -92,7 +92,7 @@ export function startEngine(
   more: Partial<Detector> = {},
   onPass: (pass: Pass) => void = () => {},
 ): { failures: string[]; stop: () => Promise<void> } {
-  const database = new Database({ connectionString: url });
+  const database = openDatabase(url);
   const failures: string[] = [];
   const write = (line: string) => void (line.includes('"tenant_id":"') && failures.push(line));
   const log = pino({ level: "error" }, { write });

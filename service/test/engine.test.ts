@@ -11,7 +11,7 @@ import { openCase, type Case } from "../src/domain/case.ts";
 import { labels, type Finding } from "../src/domain/finding.ts";
 import { detectBatch } from "../src/engine/detect.ts";
 import { startService, type Service } from "../src/service.ts";
-import { TestTenant, newDetector, send, testConfig, useService } from "./harness.ts";
+import { TestTenant, newDetector, send, testConfig, useService, waitingText } from "./harness.ts";
 
 // Two complete services with one public URL and one database, each with an engine.
 const service = useService();
@@ -266,11 +266,10 @@ async function scoreAgainst(
   try {
     await other.query("begin");
     await hold({ query: async <R extends Row>(sent: Statement) => (await other.query<R>(sent)).rows });
-    const { rows } = await other.query<{ pid: number }>("select pg_backend_pid() as pid");
     await tenant.report(undefined, activity);
     void detectBatch(newDetector(database), tenant.tenantId).catch(() => {});
-    const waiting = statement("select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))", [rows[0]?.pid]);
-    await vi.waitFor(async () => expect(await database.query(waiting)).not.toEqual([]), { timeout: 10_000, interval: 10 });
+    const look = async () => expect((await other.query(waitingText())).rows).not.toEqual([]);
+    await vi.waitFor(look, { timeout: 10_000, interval: 10 });
     await other.query(`${end}; commit`);
   } finally {
     await other.end();

@@ -37,10 +37,12 @@ async function withCloses() {
   await close(ada, three);
   await close(tenant, four, "INCONCLUSIVE");
   for (const [index, hours] of [1, 2, 3, 40].entries()) {
-    const text = "update cases set created_at = closed_at - make_interval(hours => $3) where tenant_id = $1 and case_id = $2";
+    const text =
+      "update cases set created_at = (closed_at at time zone 'UTC' - make_interval(hours => $3)) at time zone 'UTC' where tenant_id = $1 and case_id = $2";
     await change(text, tenant.tenantId, cases[index]?.case_id, hours);
   }
-  const earlier = "update cases set closed_at = closed_at - interval '3 days', created_at = created_at - interval '3 days'";
+  const earlier =
+    "update cases set closed_at = (closed_at at time zone 'UTC' - interval '3 days') at time zone 'UTC', created_at = (created_at at time zone 'UTC' - interval '3 days') at time zone 'UTC'";
   await change(`${earlier} where tenant_id = $1 and case_id = $2`, tenant.tenantId, three.case_id);
   return { tenant, ada, name, cases: [one, two, three, four] as const };
 }
@@ -103,7 +105,8 @@ test("GET figures people: a close that was undone later is overturned; one that 
   for (const { case_id, case_version } of [one, two])
     await tenant.put(case_id, { status: "OPEN", case_version: case_version + 1 });
   expect((await read(tenant, "people"))[0]).toMatchObject({ closed_by: name, closed: 1, overturned: 0, overturned_share: 0 });
-  const text = "update overturned_closes set reopened_at = closed_at + interval '1 day' where tenant_id = $1 and case_id = $2";
+  const text =
+    "update overturned_closes set reopened_at = (closed_at at time zone 'UTC' + interval '1 day') at time zone 'UTC' where tenant_id = $1 and case_id = $2";
   await change(text, tenant.tenantId, two.case_id);
   expect((await read(tenant, "people"))[0]).toMatchObject({ closed_by: name, closed: 1, overturned: 1, overturned_share: 0.5 });
 });

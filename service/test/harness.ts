@@ -5,12 +5,13 @@ import { readConfig, type Config } from "../src/config.ts";
 import type { Case, CaseListItem } from "../src/domain/case.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { clock } from "../src/clock.ts";
-import type { Database } from "../src/db/postgres/database.ts";
+import { Database } from "../src/db/postgres/database.ts";
 import type { Detector } from "../src/engine/detect.ts";
 import { Enrichment } from "../src/engine/enrichment.ts";
 import { RuleSets } from "../src/engine/rule-sets.ts";
 import { startService, type Service } from "../src/service.ts";
 import { createTenant } from "../src/tenancy.ts";
+import { clusterDatabaseName, createDistributedDatabase } from "./citus.ts";
 import { changeUrl, connectTo, createDatabase } from "./launch.ts";
 import { send, sendRaw, type Answer, type Options, type RawAnswer } from "./send.ts";
 
@@ -48,11 +49,25 @@ function sharedService(key: string, overrides: Partial<Config>): Promise<Service
 
 // Creates a migrated database, for tests that would meet the rows or the engines of others in the run's database.
 export function newDatabase(): Promise<string> {
+  const citusUrl = inject("citusUrl");
+  if (citusUrl !== null) return createDistributedDatabase(citusUrl);
   return createDatabase(inject("databaseUrl"), "", inject("template"));
+}
+
+export function openDatabase(connectionString: string): Database {
+  const database = new Database({ connectionString });
+  if (inject("citusUrl") !== null) database.useCluster();
+  return database;
 }
 
 // Creates a migrated database for one file, under a name. Call it before the services that use the database.
 export function useOwnDatabase(name: string): string {
+  const citusUrl = inject("citusUrl");
+  if (citusUrl !== null) {
+    const own = clusterDatabaseName(name);
+    beforeAll(() => createDistributedDatabase(citusUrl, own));
+    return changeUrl(citusUrl, { database: own });
+  }
   beforeAll(async () => {
     const client = await connectTo({ connectionString: inject("databaseUrl") });
     await client.query(`drop database if exists ${name} with (force)`);
@@ -60,6 +75,25 @@ export function useOwnDatabase(name: string): string {
     await client.end();
   });
   return changeUrl(inject("databaseUrl"), { database: name });
+}
+
+// Lists the connections that wait for the one that asks, directly or indirectly.
+export function waitingText(): string {
+  if (inject("citusUrl") === null)
+    return `
+      with recursive waiting (pid) as (
+        select pg_backend_pid()
+        union
+        select l.pid from waiting as w join pg_locks as l on not l.granted and w.pid = any(pg_blocking_pids(l.pid))
+      )
+      select pid from waiting where pid <> pg_backend_pid()`;
+  return `
+    with recursive waiting (gpid) as (
+      select citus_backend_gpid()
+      union
+      select l.waiting_gpid from waiting as w join citus_lock_waits as l on l.blocking_gpid = w.gpid
+    )
+    select gpid from waiting where gpid <> citus_backend_gpid()`;
 }
 
 // An engine's parts, which the test runs itself.

@@ -84,7 +84,7 @@ test("PUT case replay: a key stays valid as long as its case exists, however old
   const key = randomUUID();
   const first = await tenant.put(id, close, key);
   await service.current.database.query(
-    sql`update idempotency_keys set created_at = created_at - interval '3 years' where tenant_id = ${tenant.tenantId}`,
+    sql`update idempotency_keys set created_at = (created_at at time zone 'UTC' - interval '3 years') at time zone 'UTC' where tenant_id = ${tenant.tenantId}`,
   );
   expectReplay(await tenant.put(id, close, key), first);
   expect((await tenant.read(id)).case_version).toBe(2);

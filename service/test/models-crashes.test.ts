@@ -95,7 +95,7 @@ test("crash: a process that dies while it stores a model leaves a run that anoth
   await database.query(statement(text, [tenantId]));
   const steps = await killAtEachStep(tenant, async (dying) => {
     await database.query(statement(text, [tenantId]));
-    const claimed = await database.transaction((tx) => claimRun(tx, 30));
+    const claimed = await claimRun(database, 30);
     if (!claimed) throw new Error("no run could be claimed");
     await workRun({ database: dying, clock, log: openLog("silent") }, claimed, new AbortController().signal);
   });

@@ -101,7 +101,7 @@ test("models: without labels, training gives no model, and every decision has th
     const now = clock.now();
     const added = { run_id: clock.newId(now), moment, created_at: now, created_by: "somebody" };
     await database.transaction((tx) => insertRun(tx, trained, added));
-    const claimed = await database.transaction((tx) => claimRun(tx, 30));
+    const claimed = await claimRun(database, 30);
     if (!claimed) throw new Error("no run could be claimed");
     await workRun({ database, clock, log: openLog("silent") }, claimed, new AbortController().signal);
   }

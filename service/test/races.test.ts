@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { BulkCloseResult } from "../src/domain/bulk-close.ts";
 import type { Case } from "../src/domain/case.ts";
-import { TestTenant, expectProblem, send, useService, type Answer } from "./harness.ts";
+import { TestTenant, expectProblem, send, useService, waitingText, type Answer } from "./harness.ts";
 
 // Two services on one database, like two machines: nothing tested here may depend on the memory of one process.
 const service = useService();
@@ -24,15 +24,6 @@ async function alternating(tenant: TestTenant): Promise<Put> {
   };
 }
 
-// Connections that wait for this one, directly or indirectly.
-const waiting = `
-  with recursive waiting (pid) as (
-    select pg_backend_pid()
-    union
-    select l.pid from waiting as w join pg_locks as l on not l.granted and w.pid = any(pg_blocking_pids(l.pid))
-  )
-  select pid from waiting where pid <> pg_backend_pid()`;
-
 // Locks the row of a case, as a change that does not finish would.
 async function holdCase(tenant: TestTenant, id: string) {
   const client = await service.current.database.connect();
@@ -40,7 +31,7 @@ async function holdCase(tenant: TestTenant, id: string) {
   await client.query("begin");
   await client.query("select 1 from cases where tenant_id = $1 and case_id = $2 for update", [tenant.tenantId, id]);
   const isAwaitedBy = (count: number) =>
-    vi.waitFor(async () => expect((await client.query(waiting)).rowCount).toBeGreaterThanOrEqual(count), {
+    vi.waitFor(async () => expect((await client.query(waitingText())).rowCount).toBeGreaterThanOrEqual(count), {
       timeout: 5_000,
       interval: 10,
     });

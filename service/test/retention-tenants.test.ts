@@ -3,19 +3,19 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { clock } from "../src/clock.ts";
 import { appendScored, listPartitions, makePartition } from "../src/db/activities.ts";
-import { Database, type Row } from "../src/db/postgres/database.ts";
+import type { Database, Row } from "../src/db/postgres/database.ts";
 import { listDayTables } from "../src/db/retention.ts";
 import { statement } from "../src/db/postgres/sql.ts";
 import { Expiry } from "../src/engine/expire.ts";
 import { createTenant } from "../src/tenancy.ts";
-import { newDatabase } from "./harness.ts";
+import { newDatabase, openDatabase } from "./harness.ts";
 import { sweptRows } from "./swept-rows.ts";
 
 // Each test uses its own database, so that nothing of another test expires. A day's partition is kept for the longest retention
 // of any tenant.
 let database: Database;
 beforeEach(async () => {
-  database = new Database({ connectionString: await newDatabase() });
+  database = openDatabase(await newDatabase());
 });
 afterEach(() => database.end());
 

@@ -10,7 +10,7 @@ import { insertUser } from "../src/db/users.ts";
 import { insertWebhook } from "../src/db/webhooks.ts";
 import { Expiry } from "../src/engine/expire.ts";
 import { createTenant } from "../src/tenancy.ts";
-import { newDatabase } from "./harness.ts";
+import { newDatabase, openDatabase } from "./harness.ts";
 import { sweptRows as rows } from "./swept-rows.ts";
 
 // Uses its own database, so that nothing of another test expires.
@@ -18,7 +18,7 @@ let database: Database;
 let [url, tenantId] = ["", ""];
 beforeAll(async () => {
   url = await newDatabase();
-  database = new Database({ connectionString: url });
+  database = openDatabase(url);
 });
 afterAll(() => database.end());
 beforeEach(async () => {

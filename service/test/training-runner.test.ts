@@ -25,7 +25,7 @@ async function queue({ tenantId }: TestTenant): Promise<string> {
 }
 
 async function claim(): Promise<ClaimedRun> {
-  const claimed = await service.current.database.transaction((tx) => claimRun(tx, 30));
+  const claimed = await claimRun(service.current.database, 30);
   if (!claimed) throw new Error("no run could be claimed");
   return claimed;
 }

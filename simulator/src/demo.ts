@@ -62,6 +62,7 @@ export function demoTimeline(options: DemoOptions): Demo {
     days: demoDays,
     users: demoUsers,
     visitsPerDay: historyVisitsPerDay,
+    payments: true,
   });
   return { backlog: () => pastActivity(shop, fromMs, startMs), live: (liveMs) => presentActivity(shop, random, liveMs) };
 }

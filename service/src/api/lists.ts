@@ -108,7 +108,7 @@ async function create(services: Services, { caller, body }: Call<NewList>): Prom
     if (all.some(({ name }) => name === made.name))
       throw new Failure("item-already-exists", `The list ${made.name} already exists.`);
     if (all.length >= listsMax)
-      throw invalid([{ field: "name", message: `must not be new: there are ${listsMax} lists already` }]);
+      throw invalid([{ field: "name", message: `must not be added: a tenant has at most ${listsMax} lists` }]);
     await insertList(tx, tenantId, made);
     await raiseListsRevision(tx, tenantId);
     const { type, kind } = made;

@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
+import { countNodes } from "../db/citus/nodes.ts";
 import type { Database } from "../db/postgres/database.ts";
 import { Failure, type FailureCode } from "../domain/failure.ts";
 import { clientAddress } from "./http/address.ts";
@@ -166,7 +167,8 @@ async function readiness({ database, isReady, addressData }: SystemOptions): Pro
   if (!isReady())
     throw new Failure("service-unavailable", "The service is starting or shutting down.", { headers: { "retry-after": "1" } });
   await database.requireWrites();
-  return json({ status: "ready", database: "ok", address_data: addressData });
+  const nodes = database.isCluster ? await countNodes(database) : undefined;
+  return json({ status: "ready", database: "ok", ...(nodes && { nodes }), address_data: addressData });
 }
 
 const docsPolicy = [

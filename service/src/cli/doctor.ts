@@ -20,6 +20,7 @@ import {
   type Check,
 } from "./doctor-checks.ts";
 import { checkHosts } from "./doctor-hosts.ts";
+import { checkNodes } from "./doctor-nodes.ts";
 import { checkMail, checkMails } from "./doctor-mail.ts";
 import { checkService } from "./doctor-service.ts";
 import { openStore, type Store } from "./store.ts";
@@ -85,6 +86,7 @@ async function* examineStore(store: Store): AsyncGenerator<Check> {
   const schema = await look("migrations", () => checkSchema(store));
   yield* schema;
   if (schema.some(({ isOk }) => !isOk)) return;
+  yield* await look("nodes", () => checkNodes(store));
   yield* await look("tenant lock", () => checkLock(store));
   yield* await look("tenants", () => checkTenants(store));
   const waiting: { current?: Waiting } = {};

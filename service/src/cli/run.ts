@@ -52,6 +52,7 @@ export const commandGroups: Group[] = [
   { words: ["labels"], load: async () => (await import("./labels.ts")).labelCommands },
   { words: ["webhooks"], load: async () => (await import("./webhooks.ts")).webhookCommands },
   { words: ["backup", "restore"], load: async () => (await import("./backup.ts")).backupCommands },
+  { words: ["distribute"], load: async () => [(await import("./distribute.ts")).distributeCommand] },
   { words: ["doctor"], load: async () => [(await import("./doctor.ts")).doctor] },
   { words: ["completion"], load: async () => [completionCommand(() => load(commandGroups))] },
 ];

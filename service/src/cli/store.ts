@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { localUrl, type Config } from "../config.ts";
 import { EmbeddedFault } from "../db/postgres/cluster.ts";
+import { isCluster } from "../db/citus/nodes.ts";
 import { Database } from "../db/postgres/database.ts";
 import { EmbeddedPostgres } from "../db/postgres/embedded.ts";
 import { MigrationFault, checkMigrations, listPendingMigrations, migrate, readMigrations } from "../db/postgres/migrate.ts";
@@ -40,6 +41,7 @@ export async function openStore(config: Config, wants: Wants): Promise<Store> {
     await requireSessions(database);
     if (wants.schema === "migrated") await migrate(database);
     if (wants.schema === "current") await expectCurrent(database);
+    if (wants.schema !== "any" && (await isCluster(database))) database.useCluster();
   } catch (error) {
     await close();
     throw databaseFault(error, config.databaseUrl);

@@ -1,20 +1,20 @@
 import { expect, test } from "vitest";
 import { Peers } from "./peers.ts";
 
-type Heard = [key: string, units: number][];
+type Counts = [key: string, units: number][];
 
-function openPeer(): { peer: Peers; heard: Heard; count: (key: string, units: number) => void } {
+function openPeer(): { peer: Peers; received: Counts; count: (key: string, units: number) => void } {
   const peer = new Peers();
   peer.open("the salt of all");
-  const heard: Heard = [];
-  const count = peer.join("client", { least: 10, hear: (key, units) => heard.push([key, units]) });
-  return { peer, heard, count: count ?? (() => {}) };
+  const received: Counts = [];
+  const count = peer.join("client", { least: 10, onCount: (key, units) => received.push([key, units]) });
+  return { peer, received, count: count ?? (() => {}) };
 }
 
 test("peers: a single process sends nothing and keeps nothing", () => {
   const alone = new Peers();
-  expect(alone.join("client", { least: 1, hear: () => {} })).toBeNull();
-  expect(alone.takeUntold()).toEqual([]);
+  expect(alone.join("client", { least: 1, onCount: () => {} })).toBeNull();
+  expect(alone.takeUnsent()).toEqual([]);
   expect(alone.salt).toBeNull();
 });
 
@@ -22,13 +22,20 @@ test("peers: a count is sent to the others once, and only when it is large enoug
   const [first, second] = [openPeer(), openPeer()];
   first.count("busy", 7);
   first.count("quiet", 9);
-  expect(first.peer.takeUntold()).toEqual([]);
+  expect(first.peer.takeUnsent()).toEqual([]);
   first.count("busy", 7);
-  const told = first.peer.takeUntold();
-  expect(told).toEqual([{ topic: "client", counts: [["busy", 14]] }]);
-  expect(first.peer.takeUntold()).toEqual([]);
-  second.peer.hear([...told, { topic: "unknown", counts: [["x", 1]] }]);
-  expect(second.heard).toEqual([["busy", 14]]);
-  expect(second.peer.takeUntold()).toEqual([]);
+  const sent = first.peer.takeUnsent();
+  expect(sent).toEqual([{ topic: "client", counts: [["busy", 14]] }]);
+  expect(first.peer.takeUnsent()).toEqual([]);
+  second.peer.receive([...sent, { topic: "unknown", counts: [["x", 1]] }]);
+  expect(second.received).toEqual([["busy", 14]]);
+  expect(second.peer.takeUnsent()).toEqual([]);
   expect(first.peer.salt).toBe(second.peer.salt);
+});
+
+test("peers: however many callers use little, the counts of one that uses much are sent", () => {
+  const { peer, count } = openPeer();
+  count("busy", 14);
+  for (let caller = 0; caller < 30_000; caller++) count(`quiet ${caller}`, 1);
+  expect(peer.takeUnsent()).toEqual([{ topic: "client", counts: [["busy", 14]] }]);
 });

@@ -165,12 +165,13 @@ async function insertAgents(
   const sorted = [...agents].toSorted(([, a], [, b]) => (a < b ? -1 : 1));
   await tx.query(sql`
     insert into user_agents (tenant_id, agent_key, user_agent, last_seen)
-    select ${tenantId}::uuid, a.agent_key, a.user_agent, ${seenOn}::date
-    from unnest(
+    select c.tenant_id, a.agent_key, a.user_agent, ${seenOn}::date
+    from event_counters as c
+    cross join unnest(
       ${plainArray(sorted.map(([, key]) => key))}::bigint[],
       ${sorted.map(([agent]) => agent)}::text[]
     ) as a (agent_key, user_agent)
-    where not exists (
+    where c.tenant_id = ${tenantId} and not exists (
       select 1
       from user_agents as known
       where known.tenant_id = ${tenantId} and known.agent_key = a.agent_key and known.last_seen >= ${seenOn}::date

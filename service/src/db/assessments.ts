@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { RecordedActivity } from "../domain/activity.ts";
 import type { PolicyAction } from "../domain/policy.ts";
-import { newActivity } from "./inbox.ts";
-import { parcelsOf } from "./parcels.ts";
+import { insertIds, newActivity } from "./inbox.ts";
+import { insertParcel, parcelsOf } from "./parcels.ts";
 import type { Queryable, TenantDatabase } from "./postgres/database.ts";
 import { joinJson, plainArray, sql } from "./postgres/sql.ts";
 import { vouch } from "./vouch.ts";
@@ -34,7 +34,8 @@ export async function insertAssessments(
 ): Promise<Accepted[]> {
   const all = given.map((each) => ({ ...newActivity(each.activity), ...each }));
   const first = new Map(all.toReversed().map((each) => [each.key, each]));
-  const { fresh, blocked } = await insertFirst(database, tenantId, {
+  const insert = database.isCluster === true ? insertOnNode : insertAtOnce;
+  const { fresh, blocked } = await insert(database, tenantId, {
     rows: all.filter((each) => first.get(each.key) === each),
     mustNotify,
   });
@@ -53,14 +54,15 @@ export async function insertAssessments(
 }
 
 type First = NewAssessment & { key: string; content: number };
+type Inserted = { fresh: Set<string>; blocked: Set<string> };
 
 // Returns the keys that were new, and which of the accounts are blocked. One statement is one round trip. Each of several in a
 // transaction would be another one, and the sender waits for all of them.
-async function insertFirst(
+async function insertAtOnce(
   database: TenantDatabase,
   tenantId: string,
   { rows, mustNotify }: { rows: First[]; mustNotify: boolean },
-): Promise<{ fresh: Set<string>; blocked: Set<string> }> {
+): Promise<Inserted> {
   // The texts are in the order of the rows.
   const packed = parcelsOf(
     rows.map(({ activity }) => activity),
@@ -122,6 +124,55 @@ async function insertFirst(
       (select count(*) from woken) as woken`);
   // Usually all keys are new, and then they are not sent back.
   return { fresh: new Set(found?.fresh ?? column((row) => row.key)), blocked: new Set(found?.blocked) };
+}
+
+// A cluster would run a statement with several changes on all of its nodes.
+function insertOnNode(
+  database: TenantDatabase,
+  tenantId: string,
+  { rows, mustNotify }: { rows: First[]; mustNotify: boolean },
+): Promise<Inserted> {
+  const accounts = [...new Set(rows.flatMap(({ activity }) => activity.website_account_id ?? []))];
+  return database.transaction(async (tx) => {
+    const [fresh, blocked] = await Promise.all([insertIds(tx, tenantId, rows), listBlocked(tx, tenantId, accounts)]);
+    const kept = rows.filter(({ key }) => fresh.has(key));
+    const parcels = parcelsOf(
+      kept.map(({ activity }) => activity),
+      true,
+    );
+    await Promise.all([
+      insertWaiting(tx, tenantId, kept),
+      ...parcels.map((parcel) => insertParcel(tx, tenantId, { parcel_id: randomUUID(), ...parcel })),
+      mustNotify ? notify(tx, urgentChannel, tenantId) : null,
+    ]);
+    return { fresh, blocked: new Set(blocked) };
+  });
+}
+
+async function listBlocked(tx: Queryable, tenantId: string, accounts: string[]): Promise<string[]> {
+  if (accounts.length === 0) return [];
+  const rows = await tx.query<{ website_account_id: string }>(sql`
+    select website_account_id
+    from accounts
+    where tenant_id = ${tenantId} and website_account_id = any(${accounts}::text[]) and is_blocked`);
+  return rows.map((row) => row.website_account_id);
+}
+
+async function insertWaiting(tx: Queryable, tenantId: string, rows: First[]): Promise<void> {
+  if (rows.length === 0) return;
+  const sorted = rows.toSorted(byKey);
+  await tx.query(sql`
+    insert into assessments (tenant_id, id_key, received_at, prediction_id, fingerprint)
+    select c.tenant_id, g.id_key, g.received_at, g.prediction_id, decode(g.fingerprint, 'hex')
+    from event_counters as c
+    cross join unnest(
+      ${plainArray(sorted.map((row) => row.key))}::uuid[],
+      ${plainArray(sorted.map((row) => row.activity.received_at))}::timestamptz[],
+      ${plainArray(sorted.map((row) => row.activity.prediction_id))}::uuid[],
+      ${plainArray(sorted.map((row) => row.fingerprint.toString("hex")))}::text[]
+    ) as g (id_key, received_at, prediction_id, fingerprint)
+    where c.tenant_id = ${tenantId}
+    on conflict (tenant_id, id_key) do nothing`);
 }
 
 function byKey(a: First, b: First): number {

@@ -1,6 +1,7 @@
 import type { BacktestListItem, BacktestProgress, BacktestRequest, StoredResult } from "../domain/backtest.ts";
 import { isCanonicalUuid } from "../domain/uuid.ts";
-import type { Queryable, Row } from "./postgres/database.ts";
+import { askTenants } from "./citus/nodes.ts";
+import type { Database, Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
 export type StoredBacktest = BacktestListItem & { result?: StoredResult };
@@ -111,24 +112,47 @@ export async function cancelBacktest(tx: Queryable, tenantId: string, cancelled:
 export type Lease = { tenant_id: string; backtest_id: string; lease_until: string };
 export type ClaimedBacktest = Lease & { request: BacktestRequest; begun: number };
 
-// Claims the oldest backtest that is queued or whose process is gone. Uses the database's clock, because all processes share it.
-export async function claimBacktest(tx: Queryable, leaseSeconds: number): Promise<ClaimedBacktest | undefined> {
+type BacktestDue = Pick<Lease, "tenant_id" | "backtest_id"> & { begun: number };
+const dueMax = 100;
+
+// Backtests that are queued or whose process is gone, oldest first. Uses the database's clock, because all processes share it.
+export async function listBacktestsDue(database: Queryable): Promise<BacktestDue[]> {
+  const rows = await askTenants<Row & BacktestDue>(
+    database,
+    sql`
+    select tenant_id, backtest_id, (progress ->> 'begun')::int as begun
+    from backtests
+    where status in ('QUEUED', 'RUNNING') and (lease_until is null or lease_until < now())
+    order by backtest_id
+    limit ${dueMax}::int`,
+  );
+  return rows.toSorted((a, b) => (a.backtest_id < b.backtest_id ? -1 : 1));
+}
+
+// Claims the oldest one that no other process claims at this moment.
+export async function claimBacktest(database: Database, leaseSeconds: number): Promise<ClaimedBacktest | undefined> {
+  for (const key of await listBacktestsDue(database)) {
+    const claimed = await database.transaction((tx) => tryBacktest(tx, key, leaseSeconds));
+    if (claimed) return claimed;
+  }
+  return undefined;
+}
+
+// Returns undefined if another process has claimed it meanwhile.
+async function tryBacktest(
+  tx: Queryable,
+  { tenant_id, backtest_id, begun }: BacktestDue,
+  leaseSeconds: number,
+): Promise<ClaimedBacktest | undefined> {
+  const progress: StoredProgress = { done: 0, total: 0, percent: 0, begun: begun + 1 };
   const [row] = await tx.query<Row & ClaimedBacktest>(sql`
-    with claimed as (
-      select tenant_id, backtest_id
-      from backtests
-      where status in ('QUEUED', 'RUNNING') and (lease_until is null or lease_until < clock_timestamp())
-      order by backtest_id
-      limit 1
-      for update skip locked
-    )
-    update backtests as b
+    update backtests
     set status = 'RUNNING',
-      lease_until = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
-      progress = jsonb_build_object('done', 0, 'total', 0, 'percent', 0, 'begun', (b.progress ->> 'begun')::int + 1)
-    from claimed as c
-    where b.tenant_id = c.tenant_id and b.backtest_id = c.backtest_id
-    returning b.tenant_id, b.backtest_id, b.lease_until, b.request, (b.progress ->> 'begun')::int as begun`);
+      lease_until = now() + make_interval(secs => ${leaseSeconds}),
+      progress = ${JSON.stringify(progress)}::jsonb
+    where tenant_id = ${tenant_id} and backtest_id = ${backtest_id}
+      and status in ('QUEUED', 'RUNNING') and (lease_until is null or lease_until < now())
+    returning tenant_id, backtest_id, lease_until, request, (progress ->> 'begun')::int as begun`);
   return row;
 }
 
@@ -141,7 +165,7 @@ export async function saveProgress(
   const [row] = await tx.query<Row & Lease>(sql`
     update backtests
     set progress = progress || ${JSON.stringify(saved.progress)}::jsonb,
-      lease_until = clock_timestamp() + make_interval(secs => ${saved.leaseSeconds})
+      lease_until = now() + make_interval(secs => ${saved.leaseSeconds})
     where tenant_id = ${lease.tenant_id}
       and backtest_id = ${lease.backtest_id}
       and status = 'RUNNING'

@@ -1,11 +1,14 @@
 import type { WebhookKey } from "./deliveries.ts";
+import { askTenants } from "./citus/nodes.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { plainArray, sql } from "./postgres/sql.ts";
 
 // Webhooks of chats whose oldest waiting delivery is due, and whose last message is long enough ago. Only the oldest counts:
 // otherwise each new event would repeat a message that is waiting for a later attempt.
 export async function listChatsDue(database: Queryable, now: string): Promise<WebhookKey[]> {
-  return database.query<WebhookKey & Row>(sql`
+  return askTenants<WebhookKey & Row>(
+    database,
+    sql`
     select w.tenant_id, w.webhook_id
     from webhooks as w
     cross join lateral (
@@ -17,7 +20,8 @@ export async function listChatsDue(database: Queryable, now: string): Promise<We
     ) as oldest
     where w.is_enabled and w.format <> 'standard' and w.chat_next_at <= ${now}::timestamptz
       and oldest.next_at <= ${now}::timestamptz
-    order by w.chat_next_at`);
+    order by w.chat_next_at`,
+  );
 }
 
 export type ChatClaim = { event_ids: number[]; attempts: number; first_at: string; last_at: string };

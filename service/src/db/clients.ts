@@ -1,7 +1,7 @@
 import type { ApiClient, ClientSecrets } from "../domain/client.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
-import { revokedChannel } from "./tenants.ts";
+import { notifyRevoked } from "./tenants.ts";
 
 type ListedRow = Row & {
   client_id: string;
@@ -65,6 +65,6 @@ export async function saveSecrets(tx: Queryable, tenantId: string, saved: Client
     set secret_hash = ${saved.secret_hash},
       previous_secrets = ${JSON.stringify(saved.previous_secrets)},
       token_generation = ${saved.token_generation}
-    where tenant_id = ${tenantId} and client_id = ${saved.client_id}
-    returning pg_notify(${revokedChannel}, client_id)`);
+    where tenant_id = ${tenantId} and client_id = ${saved.client_id}`);
+  await notifyRevoked(tx, saved.client_id);
 }

@@ -1,4 +1,5 @@
 import type { Delivery, DeliveryState } from "../domain/webhook.ts";
+import { askTenants } from "./citus/nodes.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
@@ -6,11 +7,14 @@ export type WebhookKey = { tenant_id: string; webhook_id: string };
 
 // Webhooks whose tenant has events without deliveries so far.
 export async function listWebhooksBehind(database: Queryable): Promise<WebhookKey[]> {
-  return database.query<WebhookKey & Row>(sql`
+  return askTenants<WebhookKey & Row>(
+    database,
+    sql`
     select w.tenant_id, w.webhook_id
     from webhooks as w
     join event_counters as c using (tenant_id)
-    where w.is_enabled and w.position < c.last_event_id`);
+    where w.is_enabled and w.position < c.last_event_id`,
+  );
 }
 
 type FanOut = {
@@ -24,7 +28,11 @@ type FanOut = {
 
 // Creates deliveries for the next events that the webhook subscribes to, and advances its position. Skips a webhook that another
 // process holds. Creates none while too many deliveries are waiting; the events remain in the log.
-export async function fanOut(
+export async function fanOut(tx: Queryable, key: WebhookKey, wanted: FanOut): Promise<void> {
+  await (tx.isCluster === true ? fanOutOnNode(tx, key, wanted) : fanOutAtOnce(tx, key, wanted));
+}
+
+async function fanOutAtOnce(
   tx: Queryable,
   { tenant_id, webhook_id }: WebhookKey,
   { types, chatTypes, eventsMax, waitingMax, now }: FanOut,
@@ -61,9 +69,56 @@ export async function fanOut(
       and (cardinality(held.types) = 0 or next.type = any(held.types))`);
 }
 
+// A cluster would run a statement with several changes on all of its nodes.
+async function fanOutOnNode(
+  tx: Queryable,
+  { tenant_id, webhook_id }: WebhookKey,
+  { types, chatTypes, eventsMax, waitingMax, now }: FanOut,
+): Promise<void> {
+  const [held] = await tx.query<{ position: number; last: number | null }>(sql`
+    select w.position,
+      (
+        select max(e.event_id)
+        from (
+          select event_id
+          from events
+          where tenant_id = ${tenant_id} and event_id > w.position
+          order by event_id
+          limit ${eventsMax}::int
+        ) as e
+      ) as last
+    from webhooks as w
+    where w.tenant_id = ${tenant_id} and w.webhook_id = ${webhook_id}
+      and (
+        select count(*)
+        from webhook_deliveries
+        where tenant_id = ${tenant_id} and webhook_id = ${webhook_id} and state = 'WAITING'
+      ) < ${waitingMax}::int
+    for update of w skip locked`);
+  if (!held || held.last === null) return;
+  const inserting = tx.query(sql`
+    insert into webhook_deliveries (tenant_id, webhook_id, event_id, resource, state, attempts, next_at, created_at)
+    select e.tenant_id, w.webhook_id, e.event_id, hashtextextended(e.resource_type || ' ' || e.resource_id, 0), 'WAITING', 0,
+      ${now}::timestamptz, ${now}::timestamptz
+    from events as e
+    join webhooks as w using (tenant_id)
+    where e.tenant_id = ${tenant_id} and e.event_id > ${held.position} and e.event_id <= ${held.last}
+      and w.webhook_id = ${webhook_id}
+      and e.type = any(${types}::text[])
+      and (w.format = 'standard' or e.type = any(${chatTypes}::text[]))
+      and (cardinality(w.types) = 0 or e.type = any(w.types))`);
+  const moving = tx.query(sql`
+    update webhooks
+    set position = ${held.last}
+    where tenant_id = ${tenant_id} and webhook_id = ${webhook_id}`);
+  await Promise.all([inserting, moving]);
+}
+
 // Webhooks of the standard format with a delivery that is due.
 export async function listWebhooksDue(database: Queryable, now: string): Promise<WebhookKey[]> {
-  return database.query<WebhookKey & Row>(sql`
+  return askTenants<WebhookKey & Row>(
+    database,
+    sql`
     select w.tenant_id, w.webhook_id
     from webhooks as w
     where w.is_enabled and w.format = 'standard'
@@ -71,7 +126,8 @@ export async function listWebhooksDue(database: Queryable, now: string): Promise
         select
         from webhook_deliveries as d
         where d.tenant_id = w.tenant_id and d.webhook_id = w.webhook_id and d.state = 'WAITING' and d.next_at <= ${now}::timestamptz
-      )`);
+      )`,
+  );
 }
 
 // `last_at`: when the delivery was claimed, which distinguishes this claim from others. A resend starts counting attempts again.
@@ -178,12 +234,12 @@ export async function listDeliveries(database: Queryable, tenantId: string, page
     select d.event_id, e.type, e.resource_type, e.resource_id, d.state, d.attempts, d.created_at, d.last_at, d.last_status, d.last_error,
       case when d.state = 'WAITING' and w.is_enabled and first.waits_for is null then d.next_at end as next_at, first.waits_for
     from webhook_deliveries as d
-    join webhooks as w using (tenant_id, webhook_id)
-    join events as e using (tenant_id, event_id)
+    join webhooks as w on w.tenant_id = ${tenantId} and w.webhook_id = d.webhook_id
+    join events as e on e.tenant_id = ${tenantId} and e.event_id = d.event_id
     left join lateral (
       select f.event_id as waits_for
       from webhook_deliveries as f
-      where f.tenant_id = d.tenant_id and f.webhook_id = d.webhook_id and f.state = 'WAITING'
+      where f.tenant_id = ${tenantId} and f.webhook_id = d.webhook_id and f.state = 'WAITING'
         and f.resource = d.resource and f.event_id < d.event_id and d.state = 'WAITING'
       order by f.event_id
       limit 1

@@ -1,14 +1,18 @@
 import type { Model } from "../domain/model.ts";
+import { askTenants } from "./citus/nodes.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
 type Rated = { types: readonly string[]; since: string };
 
 export async function listChampions(database: Queryable): Promise<{ tenant_id: string; model_id: string }[]> {
-  return database.query<Row & { tenant_id: string; model_id: string }>(sql`
+  return askTenants<Row & { tenant_id: string; model_id: string }>(
+    database,
+    sql`
     select tenant_id, model_id
     from models
-    where state = 'CHAMPION'`);
+    where state = 'CHAMPION'`,
+  );
 }
 
 export async function countDriftedModels(database: Queryable): Promise<number> {

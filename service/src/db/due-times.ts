@@ -1,4 +1,5 @@
 import type { Due, DueTimes } from "../domain/due.ts";
+import { askTenantIds } from "./citus/nodes.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
@@ -34,11 +35,13 @@ export async function findDue(database: Queryable, tenantId: string): Promise<Du
 
 // Reads an index that holds only cases whose event is still to come. It is empty if no tenant has due times.
 export async function listTenantsWithOverdue(database: Queryable): Promise<string[]> {
-  const rows = await database.query<{ tenant_id: string }>(sql`
+  return askTenantIds(
+    database,
+    sql`
     select distinct tenant_id
     from cases
-    where status = 'OPEN' and due_at is not null and due_at <= now() and overdue_for is distinct from due_at`);
-  return rows.map((row) => row.tenant_id);
+    where status = 'OPEN' and due_at is not null and due_at <= now() and overdue_for is distinct from due_at`,
+  );
 }
 
 // Counts over all tenants.

@@ -8,6 +8,10 @@ import { sql } from "./postgres/sql.ts";
 // commit order.
 export async function appendEvents(tx: Queryable, tenantId: string, events: DomainEvent[]): Promise<void> {
   if (events.length === 0) return;
+  await (tx.isCluster === true ? appendOnNode(tx, tenantId, events) : appendAtOnce(tx, tenantId, events));
+}
+
+async function appendAtOnce(tx: Queryable, tenantId: string, events: DomainEvent[]): Promise<void> {
   const tallies = talliesOf(events);
   await tx.query(sql`
     with counter as (
@@ -41,6 +45,48 @@ export async function appendEvents(tx: Queryable, tenantId: string, events: Doma
         ${events.map((event) => event.resource.version ?? null)}::int[],
         ${events.map((event) => (event.data ? JSON.stringify(event.data) : null))}::jsonb[]
       ) with ordinality as e (type, occurred_at, actor, resource_type, resource_id, resource_version, data, position)`);
+}
+
+// A cluster would run a statement with several changes on all of its nodes, so these are three that are sent together. The others
+// read the counter, which is the tenant's own row.
+async function appendOnNode(tx: Queryable, tenantId: string, events: DomainEvent[]): Promise<void> {
+  const tallies = talliesOf(events);
+  const counting = tx.query(sql`
+    update event_counters
+    set last_event_id = last_event_id + ${events.length}::int
+    where tenant_id = ${tenantId}`);
+  const tallying =
+    tallies.length === 0
+      ? null
+      : tx.query(sql`
+    insert into case_tallies (tenant_id, day, what, bucket, cases)
+    select c.tenant_id, t.day, t.what, t.bucket, t.cases
+    from event_counters as c
+    cross join unnest(
+      ${tallies.map((tally) => tally.day)}::date[],
+      ${tallies.map((tally) => tally.what)}::text[],
+      ${tallies.map((tally) => tally.bucket)}::smallint[],
+      ${tallies.map((tally) => tally.cases)}::bigint[]
+    ) as t (day, what, bucket, cases)
+    where c.tenant_id = ${tenantId}
+    on conflict (tenant_id, day, what, bucket) do update
+    set cases = case_tallies.cases + excluded.cases`);
+  const appending = tx.query(sql`
+    insert into events (tenant_id, event_id, type, occurred_at, actor, resource_type, resource_id, resource_version, data)
+    select c.tenant_id, c.last_event_id - ${events.length}::int + e.position, e.type, e.occurred_at, e.actor, e.resource_type,
+      e.resource_id, e.resource_version, e.data
+    from event_counters as c
+    cross join unnest(
+      ${events.map((event) => event.type)}::text[],
+      ${events.map((event) => event.occurred_at)}::timestamptz[],
+      ${events.map((event) => event.actor)}::text[],
+      ${events.map((event) => event.resource.type)}::text[],
+      ${events.map((event) => event.resource.id)}::text[],
+      ${events.map((event) => event.resource.version ?? null)}::int[],
+      ${events.map((event) => (event.data ? JSON.stringify(event.data) : null))}::jsonb[]
+    ) with ordinality as e (type, occurred_at, actor, resource_type, resource_id, resource_version, data, position)
+    where c.tenant_id = ${tenantId}`);
+  await Promise.all([counting, tallying, appending]);
 }
 
 export async function eraseAccountFromEvents(

@@ -172,10 +172,10 @@ export async function saveMoney(tx: Queryable, tenantId: string, caseIds: string
   if (caseIds.length === 0) return;
   await tx.query(sql`
     insert into case_money (tenant_id, case_id, currency, payments, amount)
-    select ${tenantId}::uuid, p.case_id, coalesce(p.payment ->> 'currency', ${noCurrency}), count(*),
+    select p.tenant_id, p.case_id, coalesce(p.payment ->> 'currency', ${noCurrency}), count(*),
       sum((p.payment ->> 'amount')::numeric)
     from (
-      select distinct on (l.case_id, a.id_key) l.case_id, a.document::jsonb -> 'payment' as payment
+      select distinct on (l.tenant_id, l.case_id, a.id_key) l.tenant_id, l.case_id, a.document::jsonb -> 'payment' as payment
       from labels as l
       join activities as a on a.tenant_id = ${tenantId} and a.id_key = l.id_key and a.received_at = l.received_at
       where l.tenant_id = ${tenantId}

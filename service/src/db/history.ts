@@ -2,6 +2,7 @@ import { ratedTypes, sourcesByRank } from "../domain/label.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import { countedMax } from "../domain/history.ts";
 import { findReused, insertIds, newActivity, type ClaimedActivity } from "./inbox.ts";
+import { askTenantIds } from "./citus/nodes.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { plainArray, sql } from "./postgres/sql.ts";
 
@@ -95,8 +96,7 @@ export async function deleteFinishedImport(tx: Queryable, tenantId: string): Pro
 }
 
 export async function listTenantsImporting(database: Queryable): Promise<string[]> {
-  const rows = await database.query<{ tenant_id: string }>(sql`select tenant_id from imports order by tenant_id`);
-  return rows.map((row) => row.tenant_id);
+  return askTenantIds(database, sql`select tenant_id from imports order by tenant_id`);
 }
 
 // Returns the time of the oldest waiting activity while history is being scored, and otherwise null.

@@ -77,7 +77,7 @@ export async function claimActivities(tx: Queryable, tenantId: string, claim: Cl
     ),
     gone as (
       delete from inbox
-      where ctid = any(array(select ctid from server union all select ctid from browser))
+      where tenant_id = ${tenantId} and ctid = any(array(select ctid from server union all select ctid from browser))
       returning is_browser, is_urgent, received_at, parcel_id, parcel
     )
     select is_browser, is_urgent, received_at, parcel_id, parcel

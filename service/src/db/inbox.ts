@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { paymentOf, type RecordedActivity } from "../domain/activity.ts";
+import { askTenants } from "./citus/nodes.ts";
 import type { Queryable } from "./postgres/database.ts";
 import { insertParcels } from "./parcels.ts";
 import { plainArray, sql } from "./postgres/sql.ts";
@@ -94,12 +95,14 @@ export async function insertIds(tx: Queryable, tenantId: string, given: NewActiv
   const [row] = await tx.query<{ fresh: number; keys: string[] | null }>(sql`
     with fresh as (
       insert into activity_ids (tenant_id, id_key, received_on, content)
-      select ${tenantId}::uuid, g.*
-      from unnest(
+      select c.tenant_id, g.*
+      from event_counters as c
+      cross join unnest(
         ${plainArray(keys)}::uuid[],
         ${plainArray(sorted.map((each) => each.activity.received_at.slice(0, 10)))}::date[],
         ${plainArray(sorted.map((each) => each.content))}::int[]
       ) as g
+      where c.tenant_id = ${tenantId}
       on conflict (tenant_id, id_key) do nothing
       returning id_key
     )
@@ -122,7 +125,9 @@ export type TenantWork = { tenant_id: string; has_server: boolean; has_pages: bo
 
 // Jumps from tenant to tenant along the inbox's key, so that one tenant's long backlog costs no more than a short one.
 export async function listTenantsWithWork(database: Queryable): Promise<TenantWork[]> {
-  return database.query<TenantWork>(sql`
+  return askTenants<TenantWork>(
+    database,
+    sql`
     with recursive waiting as (
       (select tenant_id from inbox order by tenant_id limit 1)
       union all
@@ -141,7 +146,8 @@ export async function listTenantsWithWork(database: Queryable): Promise<TenantWo
       exists (select 1 from inbox as i where i.tenant_id = w.tenant_id and i.is_browser) as has_pages
     from waiting as w
     where tenant_id is not null
-    order by tenant_id`);
+    order by tenant_id`,
+  );
 }
 
 export async function countUnscored(database: Queryable): Promise<number> {

@@ -1,5 +1,6 @@
 import type { Payment, RecordedActivity } from "../domain/activity.ts";
 import type { LabelSource } from "../domain/label.ts";
+import { askTenants } from "./citus/nodes.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { isRated, type RatedActivity } from "./labels.ts";
 import { plainArray, sql, statement } from "./postgres/sql.ts";
@@ -31,7 +32,7 @@ function tenantsIn(table: string, condition: string): string {
 
 export async function listTenantsWithLabelWork(database: Queryable): Promise<string[]> {
   const texts = [tenantsIn("labels", unapplied), tenantsIn("outcomes", "not is_labelled"), tenantsIn("member_closes", "true")];
-  const found = await Promise.all(texts.map((text) => database.query<{ tenant_id: string }>(statement(text, []))));
+  const found = await Promise.all(texts.map((text) => askTenants<{ tenant_id: string }>(database, statement(text, []))));
   return [...new Set(found.flat().map((row) => row.tenant_id))];
 }
 

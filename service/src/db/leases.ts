@@ -37,13 +37,15 @@ export async function saveClaim(
   tenantId: string,
   { case_id, claim, isTakeover }: { case_id: string; claim: Claim; isTakeover: boolean },
 ): Promise<boolean> {
-  const rows = await tx.query(sql`
+  const deleting = deleteExpired(tx, tenantId, case_id);
+  const saving = tx.query(sql`
     insert into case_leases as l (tenant_id, case_id, claimed_by, claimed_at, expires_at)
     values (${tenantId}, ${case_id}, ${claim.claimed_by}, ${claim.claimed_at}, ${claim.expires_at})
     on conflict (tenant_id, case_id) do update
     set claimed_by = excluded.claimed_by, claimed_at = excluded.claimed_at, expires_at = excluded.expires_at
-    where ${isTakeover}::boolean or l.claimed_by = excluded.claimed_by or l.expires_at <= now()
+    where ${isTakeover}::boolean or l.claimed_by = excluded.claimed_by
     returning 1 as saved`);
+  const [rows] = await Promise.all([saving, deleting]);
   return rows.length === 1;
 }
 
@@ -53,11 +55,20 @@ export async function deleteClaim(
   tenantId: string,
   { case_id, holder }: { case_id: string; holder: string },
 ): Promise<boolean> {
-  const rows = await tx.query<{ was_held: boolean }>(sql`
+  const expiring = deleteExpired(tx, tenantId, case_id);
+  const deleting = tx.query(sql`
     delete from case_leases
     where tenant_id = ${tenantId} and case_id = ${case_id} and claimed_by = ${holder}
-    returning expires_at > now() as was_held`);
-  return rows[0]?.was_held === true;
+    returning 1 as was_held`);
+  const [rows] = await Promise.all([deleting, expiring]);
+  return rows.length === 1;
+}
+
+// A cluster cannot ask for the time in a statement that saves, or in what a change returns. Sent together with that statement.
+async function deleteExpired(tx: Queryable, tenantId: string, caseId: string): Promise<void> {
+  await tx.query(sql`
+    delete from case_leases
+    where tenant_id = ${tenantId} and case_id = ${caseId} and expires_at <= now()`);
 }
 
 // Nobody works on a closed case, and its handover has ended. The events of the closes say so. One statement for both, because

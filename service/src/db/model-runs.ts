@@ -1,7 +1,8 @@
 import type { Moment } from "../domain/label.ts";
 import type { ModelRun, RunProgress } from "../domain/model.ts";
 import { advisoryLocks } from "./postgres/advisory-locks.ts";
-import type { Queryable, Row } from "./postgres/database.ts";
+import { askTenantIds, askTenants } from "./citus/nodes.ts";
+import type { Database, Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
 // `begun` counts how often the run was started, so that a run that crashes its process is not retried forever.
@@ -27,6 +28,8 @@ function toRun({ progress, model_id, reason, finished_at, ...row }: RunRow): Mod
     ...(finished_at !== null && { finished_at }),
   };
 }
+
+const dueMax = 100;
 
 export type NewRun = { run_id: string; moment: Moment; created_at: string; created_by: string };
 const notBegun: StoredProgress = { phase: "waiting", percent: 0, begun: 0 };
@@ -62,30 +65,52 @@ export async function listRuns(database: Queryable, tenantId: string, limit: num
 export type RunLease = { tenant_id: string; run_id: string; lease_until: string };
 export type ClaimedRun = RunLease & { moment: Moment; created_by: string; begun: number };
 
-// Claims the oldest run that is waiting or whose process is gone. A tenant has at most one active run at a time.
-export async function claimRun(tx: Queryable, leaseSeconds: number): Promise<ClaimedRun | undefined> {
+type RunDue = Pick<RunLease, "tenant_id" | "run_id"> & { begun: number };
+
+// Runs that are waiting or whose process is gone, oldest first. A tenant has at most one active run at a time.
+async function listRunsDue(database: Queryable): Promise<RunDue[]> {
+  const rows = await askTenants<Row & RunDue>(
+    database,
+    sql`
+    select tenant_id, run_id, (progress ->> 'begun')::int as begun
+    from model_runs as m
+    where status in ('QUEUED', 'RUNNING')
+      and (lease_until is null or lease_until < now())
+      and not exists (
+        select 1
+        from model_runs as o
+        where o.tenant_id = m.tenant_id and o.status = 'RUNNING' and o.lease_until >= now()
+      )
+    order by run_id
+    limit ${dueMax}::int`,
+  );
+  return rows.toSorted((a, b) => (a.run_id < b.run_id ? -1 : 1));
+}
+
+// Claims the oldest one that no other process claims at this moment.
+export async function claimRun(database: Database, leaseSeconds: number): Promise<ClaimedRun | undefined> {
+  for (const key of await listRunsDue(database)) {
+    const claimed = await database.transaction((tx) => tryRun(tx, key, leaseSeconds));
+    if (claimed) return claimed;
+  }
+  return undefined;
+}
+
+// Returns undefined if another process has claimed it meanwhile.
+async function tryRun(
+  tx: Queryable,
+  { tenant_id, run_id, begun }: RunDue,
+  leaseSeconds: number,
+): Promise<ClaimedRun | undefined> {
+  const progress: StoredProgress = { phase: "reading", percent: 0, begun: begun + 1 };
   const [row] = await tx.query<Row & ClaimedRun>(sql`
-    with claimed as (
-      select tenant_id, run_id
-      from model_runs as m
-      where status in ('QUEUED', 'RUNNING')
-        and (lease_until is null or lease_until < clock_timestamp())
-        and not exists (
-          select 1
-          from model_runs as o
-          where o.tenant_id = m.tenant_id and o.status = 'RUNNING' and o.lease_until >= clock_timestamp()
-        )
-      order by run_id
-      limit 1
-      for update skip locked
-    )
-    update model_runs as r
+    update model_runs
     set status = 'RUNNING',
-      lease_until = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
-      progress = jsonb_build_object('phase', 'reading', 'percent', 0, 'begun', (r.progress ->> 'begun')::int + 1)
-    from claimed as c
-    where r.tenant_id = c.tenant_id and r.run_id = c.run_id
-    returning r.tenant_id, r.run_id, r.lease_until, r.moment, r.created_by, (r.progress ->> 'begun')::int as begun`);
+      lease_until = now() + make_interval(secs => ${leaseSeconds}),
+      progress = ${JSON.stringify(progress)}::jsonb
+    where tenant_id = ${tenant_id} and run_id = ${run_id}
+      and status in ('QUEUED', 'RUNNING') and (lease_until is null or lease_until < now())
+    returning tenant_id, run_id, lease_until, moment, created_by, (progress ->> 'begun')::int as begun`);
   return row;
 }
 
@@ -106,7 +131,7 @@ export async function saveRunProgress(
   const [row] = await tx.query<Row & RunLease>(sql`
     update model_runs
     set progress = progress || ${JSON.stringify(saved.progress)}::jsonb,
-      lease_until = clock_timestamp() + make_interval(secs => ${saved.leaseSeconds})
+      lease_until = now() + make_interval(secs => ${saved.leaseSeconds})
     where tenant_id = ${lease.tenant_id}
       and run_id = ${lease.run_id}
       and status = 'RUNNING'
@@ -145,11 +170,13 @@ export async function saveRunEnding(tx: Queryable, lease: RunLease, ending: RunE
 }
 
 export async function listLabelledTenants(database: Queryable): Promise<string[]> {
-  const rows = await database.query<{ tenant_id: string }>(sql`
+  return askTenantIds(
+    database,
+    sql`
     select tenant_id
-    from tenants as t
-    where exists (select 1 from labels as l where l.tenant_id = t.tenant_id)`);
-  return rows.map((row) => row.tenant_id);
+    from event_counters as t
+    where exists (select 1 from labels as l where l.tenant_id = t.tenant_id)`,
+  );
 }
 
 // Returns when the last run for this moment was queued, or null.

@@ -1,5 +1,6 @@
 import { releasedByDefault, type Figures, type Model, type StateChange } from "../domain/model.ts";
 import type { Moment } from "../domain/label.ts";
+import { askTenants } from "./citus/nodes.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
@@ -155,10 +156,13 @@ export async function listChallengers(
   database: Queryable,
   createdBefore: string,
 ): Promise<{ tenant_id: string; model_id: string }[]> {
-  return database.query<Row & { tenant_id: string; model_id: string }>(sql`
+  return askTenants<Row & { tenant_id: string; model_id: string }>(
+    database,
+    sql`
     select tenant_id, model_id
     from models
-    where state = 'CHALLENGER' and created_at <= ${createdBefore}`);
+    where state = 'CHALLENGER' and created_at <= ${createdBefore}`,
+  );
 }
 
 async function raiseModelsRevision(tx: Queryable, tenantId: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { databasePattern, type Erased } from "../domain/erasure.ts";
 import type { MailState, NotificationMail } from "../domain/notification.ts";
 import type { PersonKey } from "./notifications.ts";
+import { askTenants } from "./citus/nodes.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
@@ -47,13 +48,26 @@ export type ClaimedMail = PersonKey & {
   last_at: string;
 };
 
+type Claiming = { now: string; leaseUntil: string; lastTenantId: string | null };
+
 // Claims a mail until the lease ends: the one of a tenant that has waited longest. Tenants take turns in the order of their ids,
-// beginning after `lastTenantId`. An index has the first mail of each tenant, so the other mails that wait are not read.
-export async function claimMail(
-  database: Queryable,
-  { now, leaseUntil, lastTenantId }: { now: string; leaseUntil: string; lastTenantId: string | null },
-): Promise<ClaimedMail | undefined> {
-  const [row] = await database.query<ClaimedMail & Row>(sql`
+// beginning after `lastTenantId`.
+export async function claimMail(database: Queryable, claiming: Claiming): Promise<ClaimedMail | undefined> {
+  const due = await listTenantsWithMails(database, claiming.now);
+  const last = claiming.lastTenantId ?? "";
+  const inTurn = [...due.filter((each) => each > last), ...due.filter((each) => each <= last)];
+  for (const tenantId of inTurn) {
+    const claimed = await claimMailOf(database, tenantId, claiming);
+    if (claimed) return claimed;
+  }
+  return undefined;
+}
+
+// An index has the first mail of each tenant, so the other mails that wait are not read.
+async function listTenantsWithMails(database: Queryable, now: string): Promise<string[]> {
+  const rows = await askTenants<{ tenant_id: string }>(
+    database,
+    sql`
     with recursive firsts as (
       (
         select tenant_id, next_at
@@ -72,24 +86,28 @@ export async function claimMail(
         order by tenant_id, next_at
         limit 1
       ) as m
-    ),
-    due as (
-      select m.tenant_id, m.mail_id
-      from (
-        select tenant_id
-        from firsts
-        where next_at <= ${now}::timestamptz
-        order by coalesce(tenant_id <= ${lastTenantId}::uuid, false), tenant_id
-      ) as t
-      cross join lateral (
-        select tenant_id, mail_id
-        from notification_mails
-        where tenant_id = t.tenant_id and state = 'WAITING' and next_at <= ${now}::timestamptz
-        order by next_at
-        limit 1
-        for update skip locked
-      ) as m
+    )
+    select tenant_id
+    from firsts
+    where next_at <= ${now}::timestamptz`,
+  );
+  return rows.map(({ tenant_id }) => tenant_id).toSorted();
+}
+
+// Skips a mail that another process is claiming.
+async function claimMailOf(
+  database: Queryable,
+  tenantId: string,
+  { now, leaseUntil }: Claiming,
+): Promise<ClaimedMail | undefined> {
+  const [row] = await database.query<ClaimedMail & Row>(sql`
+    with due as (
+      select mail_id
+      from notification_mails
+      where tenant_id = ${tenantId} and state = 'WAITING' and next_at <= ${now}::timestamptz
+      order by next_at
       limit 1
+      for update skip locked
     )
     update notification_mails as m
     set attempts = m.attempts + 1,
@@ -97,7 +115,7 @@ export async function claimMail(
       first_at = coalesce(m.first_at, ${now}::timestamptz),
       last_at = ${now}::timestamptz
     from due
-    where m.tenant_id = due.tenant_id and m.mail_id = due.mail_id
+    where m.tenant_id = ${tenantId} and m.mail_id = due.mail_id
     returning m.tenant_id, m.user_id, m.mail_id, m.after_event, m.last_event, m.attempts, m.first_at, m.last_at`);
   return row;
 }

@@ -1,4 +1,5 @@
 import type { NotificationSettings, Settings } from "../domain/notification.ts";
+import { askTenants } from "./citus/nodes.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
@@ -56,7 +57,9 @@ const peopleMax = 200;
 
 // People with events that no mail has covered, and no mail on its way. Tenants take turns.
 export async function listPeopleDue(database: Queryable, now: string): Promise<PersonKey[]> {
-  return database.query<PersonKey & Row>(sql`
+  return askTenants<PersonKey & Row>(
+    database,
+    sql`
     select s.tenant_id, s.user_id
     from notification_settings as s
     join event_counters as c using (tenant_id)
@@ -67,7 +70,8 @@ export async function listPeopleDue(database: Queryable, now: string): Promise<P
         where m.tenant_id = s.tenant_id and m.user_id = s.user_id and m.state = 'WAITING'
       )
     order by row_number() over (partition by s.tenant_id order by s.next_at), s.next_at
-    limit ${peopleMax}`);
+    limit ${peopleMax}`,
+  );
 }
 
 export type DuePerson = {

@@ -1,7 +1,7 @@
 import { daysKept, shownOnceADay, type QuarantineCount, type QuarantineEntry, type Rejection } from "../domain/quarantine.ts";
 import { uuidV7Floor } from "../domain/uuid.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
-import { sql } from "./postgres/sql.ts";
+import { plainArray, sql } from "./postgres/sql.ts";
 
 // A page that sends only invalid events must not fill the store. Beyond this limit, the rest of the day is only counted.
 // Concurrent writers may exceed the limit by what they write.
@@ -19,15 +19,16 @@ export async function insertQuarantine(tx: Queryable, tenantId: string, entries:
   await deleteOldQuarantine(tx, tenantId, nowMs);
   await tx.query(sql`
     insert into quarantine (tenant_id, quarantine_id, received_at, reason, detail, excerpt)
-    select ${tenantId}::uuid, e.quarantine_id, e.received_at, e.reason, e.detail, e.excerpt
-    from unnest(
+    select c.tenant_id, e.quarantine_id, e.received_at, e.reason, e.detail, e.excerpt
+    from event_counters as c
+    cross join unnest(
       ${shown.map((entry) => entry.quarantine_id)}::uuid[],
       ${shown.map((entry) => entry.received_at)}::timestamptz[],
       ${shown.map((entry) => entry.reason)}::text[],
       ${shown.map((entry) => entry.detail)}::text[],
       ${shown.map((entry) => entry.excerpt)}::text[]
     ) with ordinality as e (quarantine_id, received_at, reason, detail, excerpt, position)
-    where e.position <= ${entriesADayMax} - (
+    where c.tenant_id = ${tenantId} and e.position <= ${entriesADayMax} - (
       select count(*)
       from quarantine
       where tenant_id = ${tenantId} and quarantine_id >= ${uuidV7Floor(nowMs - (nowMs % dayMs))}::uuid
@@ -44,28 +45,30 @@ async function deleteOldQuarantine(tx: Queryable, tenantId: string, nowMs: numbe
 // Returns the reasons that occurred for the first time that day. Sorted, so that two writers wait for each other instead of
 // deadlocking.
 async function addCounts(tx: Queryable, tenantId: string, entries: NewEntry[]): Promise<Set<string>> {
-  const rows = await tx.query<{ reason: string; is_first: boolean }>(sql`
-    with given as (
-      select (received_at at time zone 'UTC')::date as day, reason, sum(count) as count
-      from unnest(
-        ${entries.map((entry) => entry.received_at)}::timestamptz[],
-        ${entries.map((entry) => entry.reason)}::text[],
-        ${entries.map((entry) => entry.count)}::int[]
-      ) as g (received_at, reason, count)
-      group by 1, 2
-    ), added as (
-      insert into quarantine_counts as q (tenant_id, day, reason, count)
-      select ${tenantId}::uuid, day, reason, count
-      from given
-      order by day, reason
-      on conflict (tenant_id, day, reason) do update
-      set count = q.count + excluded.count
-      returning q.day, q.reason, q.count
-    )
-    select a.reason, a.count = g.count as is_first
-    from added as a
-    join given as g using (day, reason)`);
-  return new Set(rows.filter((row) => row.is_first).map((row) => row.reason));
+  const dayOf = ({ received_at }: NewEntry) => Math.floor(Date.parse(received_at) / dayMs);
+  const given = [...Map.groupBy(entries, (entry) => `${dayOf(entry)} ${entry.reason}`)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([, [first, ...more]]) =>
+      first
+        ? [{ day: dayOf(first), reason: first.reason, count: [first, ...more].reduce((sum, { count }) => sum + count, 0) }]
+        : [],
+    );
+  const rows = await tx.query<{ day: number; reason: string; count: number }>(sql`
+    insert into quarantine_counts as q (tenant_id, day, reason, count)
+    select c.tenant_id, date '1970-01-01' + g.day, g.reason, g.count
+    from event_counters as c
+    cross join unnest(
+      ${plainArray(given.map(({ day }) => day))}::int[],
+      ${given.map(({ reason }) => reason)}::text[],
+      ${plainArray(given.map(({ count }) => count))}::int[]
+    ) as g (day, reason, count)
+    where c.tenant_id = ${tenantId}
+    order by g.day, g.reason
+    on conflict (tenant_id, day, reason) do update
+    set count = q.count + excluded.count
+    returning q.day - date '1970-01-01' as day, q.reason, q.count`);
+  const counts = new Map(rows.map(({ day, reason, count }) => [`${day} ${reason}`, count]));
+  return new Set(given.flatMap(({ day, reason, count }) => (counts.get(`${day} ${reason}`) === count ? [reason] : [])));
 }
 
 export type QuarantinePage = { reason?: string; before: string | null; limit: number; now: string };

@@ -3,6 +3,7 @@ import { moments, ratedTypes, type Moment } from "../domain/label.ts";
 import { momentOf } from "../domain/moment.ts";
 import { isImported } from "./activities.ts";
 import { countLabels, labelsMax } from "./budget.ts";
+import { askTenantIds } from "./citus/nodes.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { plainArray, sql } from "./postgres/sql.ts";
 
@@ -29,11 +30,13 @@ export async function saveChecksPerDay(
 
 // Lists the tenants for which no activities of this day have been chosen yet.
 export async function listUncheckedTenants(database: Queryable, day: string): Promise<string[]> {
-  const rows = await database.query<{ tenant_id: string }>(sql`
+  return askTenantIds(
+    database,
+    sql`
     select tenant_id
     from detection_settings
-    where random_checks_per_day > 0 and (random_checked_on is null or random_checked_on < ${day}::date)`);
-  return rows.map((row) => row.tenant_id);
+    where random_checks_per_day > 0 and (random_checked_on is null or random_checked_on < ${day}::date)`,
+  );
 }
 
 // Returns how many activities to choose, or null if another process has already claimed the day.

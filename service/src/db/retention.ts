@@ -50,6 +50,19 @@ export async function dropDayTable(held: Queryable, { name, state }: DayTable): 
   await held.query(unprepared(`drop table if exists ${table}`));
 }
 
+// On a cluster, where a partition cannot be detached without a lock. Waits briefly for the lock, on every node, and fails then.
+export async function dropDistributedDay(held: Queryable, { name }: DayTable): Promise<void> {
+  await held.query(unprepared("begin"));
+  try {
+    await held.query(unprepared(`set local lock_timeout = ${lockTimeoutMs}`));
+    await held.query(unprepared(`drop table if exists ${dayTableName(name)}`));
+    await held.query(unprepared("commit"));
+  } catch (error) {
+    await held.query(unprepared("rollback"));
+    throw error;
+  }
+}
+
 function dayTableName(name: string): string {
   if (!/^activities_\d{8}$/.test(name)) throw new Error(`${name} is not the table of a day`);
   return name;
@@ -166,4 +179,37 @@ export async function deleteOld(
   const values = [`(${window.from},0)`, `(${window.to},0)`, today, isOwn ? retentionDays : kept];
   const [row] = await held.query<{ gone: number }>(unprepared(text, values));
   return row?.gone ?? 0;
+}
+
+export type Keeper = { tenant_id: string; retention_days: number | null };
+
+export async function listKeepers(held: Queryable): Promise<Keeper[]> {
+  return held.query<Keeper & Row>(sql`
+    select tenant_id, retention_days
+    from tenants
+    order by tenant_id`);
+}
+
+const deletedMax = 10_000;
+
+// The same for one tenant, at most some thousand rows. A cluster cannot read the pages of its nodes, and this way a node that is
+// down keeps only its own tenants' rows.
+export async function deleteOldOf(
+  held: Queryable,
+  { table, column, only = "true", keptDays: kept, daysMin = 0 }: Sweep,
+  { keeper, today, retentionDays }: Limits & { keeper: Keeper },
+): Promise<{ gone: number; isWhole: boolean }> {
+  const days = kept === "retention" ? Math.max(keeper.retention_days ?? retentionDays, daysMin) : kept;
+  const text = `
+    delete from ${table}
+    where tenant_id = $1 and ctid = any(array(
+      select s.ctid
+      from ${table} as s
+      where s.tenant_id = $1 and ${only} and ${column} < $2::date - $3::int
+      limit $4::int
+      for update skip locked
+    ))
+    returning 1 as gone`;
+  const rows = await held.query(unprepared(text, [keeper.tenant_id, today, days, deletedMax]));
+  return { gone: rows.length, isWhole: rows.length < deletedMax };
 }

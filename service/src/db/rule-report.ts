@@ -119,9 +119,9 @@ export async function eraseAccountFromRules(tx: Queryable, tenantId: string, { i
         else regexp_replace(subject, ${plain}, ${pseudonym}, 'g')
       end,
       last_activity = last_activity
-        || jsonb_build_object('sentence', regexp_replace(last_activity ->> 'sentence', ${plain}, ${pseudonym}, 'g'))
+        || jsonb_object(array['sentence', regexp_replace(last_activity ->> 'sentence', ${plain}, ${pseudonym}, 'g')])
         || case
-          when last_activity ->> 'website_account_id' = ${id} then jsonb_build_object('website_account_id', ${pseudonym}::text)
+          when last_activity ->> 'website_account_id' = ${id} then jsonb_object(array['website_account_id', ${pseudonym}::text])
           else '{}'
         end
     where tenant_id = ${tenantId}

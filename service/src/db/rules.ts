@@ -1,5 +1,6 @@
 import type { DueTimes } from "../domain/due.ts";
 import { defaultThresholds, type Rule, type RuleDefinition, type RuleVersion, type Thresholds } from "../domain/rule.ts";
+import { askTenantIds } from "./citus/nodes.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
 
@@ -191,20 +192,18 @@ export async function insertDefaults(
 
 // Tenants created before rules existed.
 export async function listTenantsWithoutRules(database: Queryable): Promise<string[]> {
-  const rows = await database.query<{ tenant_id: string }>(sql`
+  return askTenantIds(
+    database,
+    sql`
     select tenant_id
-    from tenants
-    where not exists (select 1 from detection_settings as d where d.tenant_id = tenants.tenant_id)`);
-  return rows.map((row) => row.tenant_id);
+    from event_counters as c
+    where not exists (select 1 from detection_settings as d where d.tenant_id = c.tenant_id)`,
+  );
 }
 
 // Tenants whose default rules come from an earlier release.
 export async function listTenantsBefore(database: Queryable, defaultsVersion: number): Promise<string[]> {
-  const rows = await database.query<{ tenant_id: string }>(sql`
-    select tenant_id
-    from detection_settings
-    where defaults_version < ${defaultsVersion}`);
-  return rows.map((row) => row.tenant_id);
+  return askTenantIds(database, sql`select tenant_id from detection_settings where defaults_version < ${defaultsVersion}`);
 }
 
 export async function findDefaultsVersion(tx: Queryable, tenantId: string): Promise<number> {

@@ -18,7 +18,7 @@ export async function listScimGroups(database: Queryable, tenantId: string): Pro
       (
         select count(*)
         from scim_group_members as m
-        where m.tenant_id = g.tenant_id and m.scim_group_id = g.scim_group_id
+        where m.tenant_id = ${tenantId} and m.scim_group_id = g.scim_group_id
       ) as member_count
     from scim_groups as g
     where g.tenant_id = ${tenantId}

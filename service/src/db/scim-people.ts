@@ -40,13 +40,13 @@ export async function listScimPeople(
             jsonb_build_object('scim_group_id', g.scim_group_id, 'display_name', g.display_name) order by g.display_name_key
           )
           from scim_group_members as m
-          join scim_groups as g on g.tenant_id = m.tenant_id and g.scim_group_id = m.scim_group_id
-          where ${hasGroups}::boolean and m.tenant_id = u.tenant_id and m.user_id = u.user_id
+          join scim_groups as g on g.tenant_id = ${tenantId} and g.scim_group_id = m.scim_group_id
+          where ${hasGroups}::boolean and m.tenant_id = ${tenantId} and m.user_id = u.user_id
         ),
         '[]'::jsonb
       ) as groups
     from users as u
-    left join scim_people as p on p.tenant_id = u.tenant_id and p.user_id = u.user_id and p.deleted_at is null
+    left join scim_people as p on p.tenant_id = ${tenantId} and p.user_id = u.user_id and p.deleted_at is null
     where u.tenant_id = ${tenantId} and (${userIds}::uuid[] is null or u.user_id = any(${userIds}::uuid[]))
     order by u.created_at, u.user_id`);
   return rows.map(toPerson);

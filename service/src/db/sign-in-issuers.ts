@@ -1,6 +1,7 @@
 import type { SignInIssuer } from "../domain/sign-in-issuer.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
+import { findOnlyTenant, findTenant } from "./tenants.ts";
 
 export type StoredIssuer = Omit<SignInIssuer, "redirect_uri">;
 export type SecretIssuer = StoredIssuer & { tenant_id: string; slug: string; client_secret: string };
@@ -30,12 +31,14 @@ export async function findSignInIssuer(
   database: Queryable,
   { slug, issuer_key }: { slug: string; issuer_key: string },
 ): Promise<SecretIssuer | undefined> {
+  // With the tenant's id, a cluster asks only its node.
+  const tenant = await findTenant(database, slug);
   const [row] = await database.query<SecretIssuer & Row>(sql`
     select i.tenant_id, t.slug, i.issuer_key, i.name, i.issuer, i.client_id, i.client_secret, i.extra_scopes, i.trusts_emails,
       i.groups_claim, i.role_groups, i.without_group, i.default_role, i.created_at, i.updated_at
     from sign_in_issuers as i
     join tenants as t using (tenant_id)
-    where t.slug = ${slug} and i.issuer_key = ${issuer_key}`);
+    where i.tenant_id = ${tenant?.tenant_id ?? null} and i.issuer_key = ${issuer_key}`);
   return row;
 }
 
@@ -57,12 +60,13 @@ export async function listOfferedIssuers(
   database: Queryable,
   slug: string | null,
 ): Promise<{ tenant: string; issuer_key: string; name: string }[]> {
+  const tenant = await (slug === null ? findOnlyTenant(database) : findTenant(database, slug));
+  if (!tenant) return [];
   return database.query<Row & { tenant: string; issuer_key: string; name: string }>(sql`
-    select t.slug as tenant, i.issuer_key, i.name
-    from sign_in_issuers as i
-    join tenants as t using (tenant_id)
-    where t.slug = ${slug} or (${slug}::text is null and (select count(*) from (select from tenants limit 2) as first_two) = 1)
-    order by i.name collate "C", i.issuer_key`);
+    select ${tenant.slug}::text as tenant, issuer_key, name
+    from sign_in_issuers
+    where tenant_id = ${tenant.tenant_id}
+    order by name collate "C", issuer_key`);
 }
 
 // Returns false if the tenant already has one with that key or that URL.

@@ -51,6 +51,14 @@ export async function listTenants(database: Queryable): Promise<TenantRow[]> {
     order by slug`);
 }
 
+// Returns the tenant if there is only one.
+export async function findOnlyTenant(database: Queryable): Promise<Pick<TenantRow, "tenant_id" | "slug"> | undefined> {
+  const rows = await database.query<Pick<TenantRow, "tenant_id" | "slug"> & Row>(
+    sql`select tenant_id, slug from tenants limit 2`,
+  );
+  return rows.length === 1 ? rows[0] : undefined;
+}
+
 export async function hasTenants(database: Queryable): Promise<boolean> {
   return (await database.query(sql`select 1 as found from tenants limit 1`)).length > 0;
 }
@@ -61,9 +69,13 @@ export type KeyedTenant = Pick<TenantRow, "tenant_id" | "slug" | "app_key" | "al
   identity_secrets: string[];
 };
 
+export async function findTenantByKey(database: Queryable, key: string, now: string): Promise<KeyedTenant | undefined> {
+  return database.isCluster === true ? findOnNode(database, key, now) : findAtOnce(database, key, now);
+}
+
 // Takes one key, because the database keeps the plan of such a statement. For a list of keys it made a new plan every time, which
 // took three times as long as running it.
-export async function findTenantByKey(database: Queryable, key: string, now: string): Promise<KeyedTenant | undefined> {
+async function findAtOnce(database: Queryable, key: string, now: string): Promise<KeyedTenant | undefined> {
   const [row] = await database.query<KeyedTenant & Row>(sql`
     select tenant_id, slug, app_key, allowed_origins, url_parameters,
       array(
@@ -75,6 +87,24 @@ export async function findTenantByKey(database: Queryable, key: string, now: str
     from tenants as t
     where app_key = ${key}`);
   return row;
+}
+
+// Every node has the tenants, but each tenant's secrets are on one.
+async function findOnNode(database: Queryable, key: string, now: string): Promise<KeyedTenant | undefined> {
+  const [tenant] = await database.query<Omit<KeyedTenant, "identity_secrets"> & Row>(sql`
+    select tenant_id, slug, app_key, allowed_origins, url_parameters
+    from tenants
+    where app_key = ${key}`);
+  return tenant && { ...tenant, identity_secrets: await listSecrets(database, tenant.tenant_id, now) };
+}
+
+async function listSecrets(database: Queryable, tenantId: string, now: string): Promise<string[]> {
+  const rows = await database.query<{ secret: string }>(sql`
+    select secret
+    from identity_secrets
+    where tenant_id = ${tenantId} and (expires_at is null or expires_at > ${now}::timestamptz)
+    order by expires_at desc nulls first`);
+  return rows.map(({ secret }) => secret);
 }
 
 // Does not block foreign-key checks on the tenant, because every write makes one.
@@ -152,8 +182,16 @@ export async function saveRevoked(
     where client_id = ${client.client_id}
       and revoked_at is null
       and tenant_id = coalesce(${client.tenant_id ?? null}::uuid, tenant_id)
-    returning pg_notify(${revokedChannel}, client_id)`);
-  return rows.length === 1;
+    returning 1 as revoked`);
+  if (rows.length !== 1) return false;
+  await notifyRevoked(tx, client.client_id);
+  return true;
+}
+
+// Makes every process check again which of the client's tokens are valid. A statement of its own, because in a cluster the change
+// runs on every node.
+export async function notifyRevoked(tx: Queryable, clientId: string): Promise<void> {
+  await tx.query(sql`select pg_notify(${revokedChannel}, ${clientId})`);
 }
 
 export async function countTenants(database: Queryable): Promise<number> {

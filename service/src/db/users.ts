@@ -1,6 +1,7 @@
 import type { Person, User } from "../domain/user.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { sql } from "./postgres/sql.ts";
+import { findTenant } from "./tenants.ts";
 
 type UserRow = Row & {
   user_id: string;
@@ -163,7 +164,10 @@ export async function saveUsualAddress(
 ): Promise<void> {
   await tx.query(sql`
     update users
-    set usual_addresses = (array[${saved.seal}::bytea] || array_remove(usual_addresses, ${saved.seal}::bytea))[:${saved.keptMax}::int]
+    set usual_addresses = trim_array(
+        array[${saved.seal}::bytea] || array_remove(usual_addresses, ${saved.seal}::bytea),
+        greatest(cardinality(array_remove(usual_addresses, ${saved.seal}::bytea)) + 1 - ${saved.keptMax}::int, 0)
+      )
     where tenant_id = ${tenantId} and user_id = ${saved.user_id} and usual_addresses[1] is distinct from ${saved.seal}::bytea`);
 }
 
@@ -213,11 +217,13 @@ export async function lockExternalUser(
   slug: string,
   { subject, email }: { subject: string; email: string | null },
 ): Promise<External | undefined> {
+  // With the tenant's id, a cluster asks only its node.
+  const tenant = await findTenant(tx, slug);
   const [row] = await tx.query<External & Row>(sql`
     select u.tenant_id, t.slug, u.user_id, u.email, u.name, u.role, u.is_disabled, u.external_subject
     from users as u
     join tenants as t using (tenant_id)
-    where t.slug = ${slug} and (u.external_subject = ${subject} or u.email = ${email})
+    where u.tenant_id = ${tenant?.tenant_id ?? null} and (u.external_subject = ${subject} or u.email = ${email})
     order by u.external_subject is not distinct from ${subject} desc
     limit 1
     for no key update of u`);

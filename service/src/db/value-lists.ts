@@ -8,7 +8,7 @@ export type ListRow = StoredList & { entries: number };
 export async function listLists(database: Queryable, tenantId: string): Promise<ListRow[]> {
   return database.query<Row & ListRow>(sql`
     select l.name, l.type, l.kind, l.label, l.description, l.created_at, l.created_by, l.updated_at, l.updated_by,
-      (select count(*) from list_entries as e where e.tenant_id = l.tenant_id and e.list_name = l.name) as entries
+      (select count(*) from list_entries as e where e.tenant_id = ${tenantId} and e.list_name = l.name) as entries
     from lists as l
     where l.tenant_id = ${tenantId}
     order by l.name`);
@@ -111,15 +111,17 @@ export async function saveEntries(tx: Queryable, tenantId: string, write: EntryW
       insert into list_entries as e (
         tenant_id, list_name, key, value, expires_at, reason, from_case_id, added_at, added_by, revision
       )
-      select ${tenantId}::uuid, ${list_name}::text, n.key, n.value, n.expires_at, n.reason, n.from_case_id, ${now}::timestamptz,
+      select c.tenant_id, ${list_name}::text, n.key, n.value, n.expires_at, n.reason, n.from_case_id, ${now}::timestamptz,
         ${actor}::text, ${revision}::bigint
-      from unnest(
+      from event_counters as c
+      cross join unnest(
         ${entries.map((each) => each.key)}::text[],
         ${entries.map((each) => each.value)}::text[],
         ${plainArray(entries.map((each) => each.expires_at))}::timestamptz[],
         ${entries.map((each) => each.reason)}::text[],
         ${plainArray(entries.map((each) => each.from_case_id))}::uuid[]
       ) as n (key, value, expires_at, reason, from_case_id)
+      where c.tenant_id = ${tenantId}
       on conflict (tenant_id, list_name, key) do update
       set value = excluded.value,
         expires_at = excluded.expires_at,

@@ -62,12 +62,16 @@ export async function insertView(tx: Queryable, tenantId: string, view: StoredVi
     insert into saved_views (
       tenant_id, view_id, owner, name, filter, sort, is_shared, key, position, view_version, created_at, updated_at
     )
-    select ${tenantId}::uuid, ${view.view_id}::uuid, ${view.owner}::text, ${view.name}::text,
+    select c.tenant_id, ${view.view_id}::uuid, ${view.owner}::text, ${view.name}::text,
       ${JSON.stringify(view.filter)}::jsonb, ${view.sort}::text, ${view.is_shared}::boolean, ${view.key}::smallint,
-      coalesce(max(position), 0) + 1, ${view.view_version}::integer, ${view.created_at}::timestamptz,
+      (
+        select coalesce(max(v.position), 0) + 1
+        from saved_views as v
+        where v.tenant_id = ${tenantId} and v.owner = ${view.owner}
+      ), ${view.view_version}::integer, ${view.created_at}::timestamptz,
       ${view.updated_at}::timestamptz
-    from saved_views
-    where tenant_id = ${tenantId} and owner = ${view.owner}`);
+    from event_counters as c
+    where c.tenant_id = ${tenantId}`);
 }
 
 export async function saveView(tx: Queryable, tenantId: string, view: StoredView): Promise<void> {
@@ -112,9 +116,8 @@ export async function eraseAccountFromViews(tx: Queryable, tenantId: string, { i
   for (const member of ["closed_by", "claimed_by", "handed_to", "own_disposition"]) {
     await tx.query(sql`
       update saved_views
-      set filter = jsonb_set(
-          filter, array[${member}::text], to_jsonb(regexp_replace(filter ->> ${member}::text, ${pattern}, ${pseudonym}, 'g'))
-        ),
+      set filter = filter
+          || jsonb_object(array[${member}::text, regexp_replace(filter ->> ${member}::text, ${pattern}, ${pseudonym}, 'g')]),
         view_version = view_version + 1
       where tenant_id = ${tenantId} and filter ->> ${member}::text ~ ${pattern}`);
   }

@@ -43,7 +43,7 @@ export async function listWebhooks(
     cross join lateral (
       select count(*) filter (where state = 'WAITING') as waiting, count(*) filter (where state = 'DEAD') as dead
       from webhook_deliveries
-      where tenant_id = w.tenant_id and webhook_id = w.webhook_id and state in ('WAITING', 'DEAD')
+      where tenant_id = ${tenantId} and webhook_id = w.webhook_id and state in ('WAITING', 'DEAD')
     ) as d
     where w.tenant_id = ${tenantId} and (${only}::uuid is null or w.webhook_id = ${only}::uuid)
     order by w.created_at, w.webhook_id`);
@@ -80,8 +80,8 @@ export async function insertWebhook(
     insert into webhooks (
       tenant_id, webhook_id, url, types, is_enabled, format, details, view_id, secret, position, chat_next_at, created_at, updated_at
     )
-    select ${tenantId}, ${webhook_id}, ${url}, ${types}::text[], true, ${format}, ${details}, ${view_id}::uuid, ${secret},
-      last_event_id, ${now}, ${now}, ${now}
+    select tenant_id, ${webhook_id}::uuid, ${url}::text, ${types}::text[], true, ${format}::text, ${details}::text,
+      ${view_id}::uuid, ${secret}, last_event_id, ${now}::timestamptz, ${now}::timestamptz, ${now}::timestamptz
     from event_counters
     where tenant_id = ${tenantId}`);
 }

@@ -40,7 +40,7 @@ export class BacktestRunner extends Worker {
   protected async turn(): Promise<number> {
     const { database, log } = this.#options;
     try {
-      const claimed = await database.transaction((tx) => claimBacktest(tx, leaseSeconds));
+      const claimed = await claimBacktest(database, leaseSeconds);
       if (!claimed) return idleMs;
       return (await this.#work(claimed)) ? 0 : faultMs;
     } catch (error) {

@@ -1,17 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { listPartitions, makePartition } from "../db/activities.ts";
+import { isCluster } from "../db/citus/nodes.ts";
 import type { Database, Queryable } from "../db/postgres/database.ts";
 import {
   countPages,
   deleteOld,
+  deleteOldOf,
   dropDayTable,
+  dropDistributedDay,
   findRetention,
   hasExpired,
   holdExpiry,
   listDayTables,
+  listKeepers,
   sweepOfDay,
   sweeps,
+  type Keeper,
   type Sweep,
 } from "../db/retention.ts";
 import { Worker } from "./worker.ts";
@@ -22,11 +27,13 @@ const dayMs = 24 * 60 * 60 * 1000;
 const daysAhead = 2;
 // 8 MB. One step reads this much, and locks the old rows in it.
 const windowPages = 1_000;
+// The only swept table without tenants. In a cluster, it is not distributed.
+const signInTable = "sign_in_attempts";
 
 type ExpiryOptions = { database: Database; clock: { now: () => string }; log: Logger; retentionDays: number };
 // `removed`: rows per table, and for activity the number of days. `isWhole`: nothing failed and nothing was left for later.
 export type Expired = { removed: Record<string, number>; isWhole: boolean };
-type Pass = ExpiryOptions & { signal: AbortSignal; today: string };
+type Pass = ExpiryOptions & { signal: AbortSignal; today: string; isDistributed: boolean };
 
 // Creates the partitions of the coming days and removes expired data. If several processes run, only one does the removal.
 // Retention is in whole days, so the tables are swept once a day.
@@ -48,7 +55,7 @@ export class Expiry extends Worker {
   async pass(): Promise<Expired | null> {
     const { signal } = this;
     const today = this.#options.clock.now().slice(0, 10);
-    const pass: Pass = { ...this.#options, signal, today };
+    const pass: Pass = { ...this.#options, signal, today, isDistributed: await isCluster(this.#options.database) };
     // Every process does this, because without these partitions no activity can be stored.
     const isReady = await attempt(pass, "upcoming partitions", () => makePartitions(pass));
     const expired = await holdExpiry(pass.database, (held) => expire(held, pass, this.#sweptOn !== today));
@@ -87,7 +94,7 @@ async function expire(held: Queryable, pass: Pass, isSweeping: boolean): Promise
 
 type Add = (name: string, count: number) => void;
 
-async function dropDays(held: Queryable, { signal, today, retentionDays }: Pass, add: Add): Promise<void> {
+async function dropDays(held: Queryable, { signal, today, retentionDays, isDistributed }: Pass, add: Add): Promise<void> {
   // All tenants share a day's partition, so it is kept for the longest retention of any tenant.
   const { longest } = await findRetention(held, retentionDays);
   const since = dayOf(today, -longest);
@@ -95,7 +102,7 @@ async function dropDays(held: Queryable, { signal, today, retentionDays }: Pass,
     if (signal.aborted) return;
     // If the removal of a partition has begun, it is completed even if a tenant has extended its retention since.
     if (table.state === "attached" && table.day >= since) continue;
-    await dropDayTable(held, table);
+    await (isDistributed ? dropDistributedDay(held, table) : dropDayTable(held, table));
     add("activities", 1);
   }
 }
@@ -107,17 +114,49 @@ async function sweepDays(held: Queryable, pass: Pass, add: Add): Promise<void> {
   for (const table of await listDayTables(held)) {
     if (pass.signal.aborted) return;
     const isShared = table.state === "attached" && table.day >= from && table.day < to;
-    if (!isShared || !(await hasExpired(held, table, pass))) continue;
+    if (!isShared || !(pass.isDistributed || (await hasExpired(held, table, pass)))) continue;
     await sweepTable(held, sweepOfDay(table), pass, (_name, count) => add("activities of tenants", count));
   }
 }
 
-async function sweepTable(held: Queryable, sweep: Sweep, { signal, today, retentionDays }: Pass, add: Add): Promise<void> {
+async function sweepTable(held: Queryable, sweep: Sweep, pass: Pass, add: Add): Promise<void> {
+  const { signal, today, retentionDays } = pass;
+  if (pass.isDistributed && sweep.table !== signInTable) return sweepTenants(held, sweep, pass, add);
   const pages = await countPages(held, sweep.table);
   for (let from = 0; from < pages && !signal.aborted; from += windowPages) {
     const began = performance.now();
     add(sweep.table, await deleteOld(held, sweep, { today, retentionDays, window: { from, to: from + windowPages } }));
     // Pause as long as the step took, so that at most half of one connection's time is used, however large the table is.
+    await sleep(performance.now() - began, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function sweepTenants(held: Queryable, sweep: Sweep, pass: Pass, add: Add): Promise<void> {
+  let fault: unknown;
+  for (const keeper of await listKeepers(held)) {
+    try {
+      await sweepTenant(held, { sweep, keeper }, pass, add);
+    } catch (error) {
+      // The others' nodes may be up.
+      fault = error;
+    }
+  }
+  if (fault !== undefined) throw fault;
+}
+
+type Swept = { sweep: Sweep; keeper: Keeper };
+
+async function sweepTenant(
+  held: Queryable,
+  { sweep, keeper }: Swept,
+  { signal, today, retentionDays }: Pass,
+  add: Add,
+): Promise<void> {
+  for (let isWhole = false; !isWhole && !signal.aborted;) {
+    const began = performance.now();
+    const done = await deleteOldOf(held, sweep, { keeper, today, retentionDays });
+    add(sweep.table, done.gone);
+    isWhole = done.isWhole;
     await sleep(performance.now() - began, undefined, { signal }).catch(() => {});
   }
 }

@@ -39,7 +39,7 @@ export class TrainingRunner extends Worker {
     const { database, log } = this.#options;
     try {
       await this.#schedule();
-      const claimed = await database.transaction((tx) => claimRun(tx, leaseSeconds));
+      const claimed = await claimRun(database, leaseSeconds);
       if (!claimed) return idleMs;
       return (await workRun(this.#options, claimed, this.signal)) ? 0 : faultMs;
     } catch (error) {

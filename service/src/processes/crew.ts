@@ -15,8 +15,8 @@ type CrewOptions = {
   tasks: Task[];
   env: NodeJS.ProcessEnv;
   log: Logger;
-  // `onStray` is null if lines need not be JSON.
   output: LogOutput;
+  // If true, output of a worker that is not JSON is wrapped in a JSON line.
   isJson: boolean;
   // Called once, when all are built and none listens yet.
   onBuilt: () => Promise<void>;
@@ -58,7 +58,7 @@ export class Crew {
       env,
       log,
       newRelay,
-      onMessage: (member: Member, message: FromWorker) => this.#hear(member, message),
+      onMessage: (member: Member, message: FromWorker) => this.#receive(member, message),
       onDeath: (member: Member) => this.#bury(member),
       onHopeless: (error: Error) => {
         this.#ready.reject(error);
@@ -109,14 +109,14 @@ export class Crew {
     });
   }
 
-  #hear(member: Member, message: FromWorker): void {
+  #receive(member: Member, message: FromWorker): void {
     if (message.kind === "built") this.#admit(member);
     if (message.kind === "ready" && this.readyCount === this.#members.length) this.#ready.resolve();
     if (message.kind === "measured") {
       this.#last.set(member, message.snapshot);
       this.#asked.get(message.id)?.();
     }
-    if (message.kind === "told") for (const other of this.#members) if (other !== member && other.isReady) other.send(message);
+    if (message.kind === "counts") for (const other of this.#members) if (other !== member && other.isReady) other.send(message);
     if (message.kind === "ask") {
       const isGranted = this.#places.enter(message.wanted);
       if (isGranted) this.#takenBy(member).push(message.wanted);

@@ -60,7 +60,8 @@ async function start(config: Config, { log, output, life }: Parts): Promise<Omit
       stops.splice(stops.indexOf(closeDoor), 1);
       await closeDoor();
     },
-    onDeath: (name, last) => void metrics.observeDeath(name, last),
+    onDeath: (name, last) =>
+      void metrics.observeDeath(name, last).catch((error: unknown) => log.error({ err: error }, "a death could not be counted")),
   });
   stops.push(() => crew.stop());
   await crew.start();

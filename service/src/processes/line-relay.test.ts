@@ -35,3 +35,10 @@ test("log of a worker: lines for people are passed on as they are", () => {
   relay.end();
   expect(written.join("")).toBe("10:00:00  warn   slow\n          Error: x\n10:00:01  err\n");
 });
+
+test("log of a worker: a line without an end is passed on in parts instead of filling the memory", () => {
+  const { relay, written } = openRelay(false);
+  const piece = "x".repeat(100_000);
+  for (let count = 0; count < 25; count++) relay.write(piece);
+  expect(written.join("").length).toBeGreaterThan(2_000_000);
+});

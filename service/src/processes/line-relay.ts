@@ -2,6 +2,8 @@ import type { LogOutput } from "../log.ts";
 
 type RelayOptions = { output: LogOutput; onStray: ((text: string) => void) | null };
 
+const lineMax = 1024 * 1024;
+
 // Passes on what a worker writes to its log, in whole lines, so that lines of several workers never mix. In a JSON log, lines that
 // are not JSON, such as Node's message about a crash, go to `onStray`.
 export class LineRelay {
@@ -16,13 +18,14 @@ export class LineRelay {
     const end = text.lastIndexOf("\n") + 1;
     if (end === 0) {
       this.#rest += text;
+      if (this.#rest.length > lineMax) this.end();
       return;
     }
     this.#pass(this.#rest + text.slice(0, end));
     this.#rest = text.slice(end);
   }
 
-  // A worker that was killed may leave half a line.
+  // A worker that was killed may leave half a line. A line that is too long is passed on in parts.
   end(): void {
     if (this.#rest !== "") this.#pass(`${this.#rest}\n`, true);
     this.#rest = "";

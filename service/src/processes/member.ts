@@ -1,5 +1,5 @@
+import type { ChildProcess } from "node:child_process";
 import cluster, { type Worker } from "node:cluster";
-import { once } from "node:events";
 import type { Logger } from "pino";
 import { ConfigFault } from "../config.ts";
 import type { LineRelay } from "./line-relay.ts";
@@ -8,7 +8,8 @@ import { taskVariable, type FromWorker, type Task, type ToWorker } from "./task.
 // A worker that has served for this long has started well.
 const steadyMs = 10_000;
 const pauseMs = 200;
-const pauseMsMax = 5_000;
+// While the database is unavailable.
+const awayPauseMs = 5_000;
 // How often in a row a worker may end before it has started well.
 const failuresMax = 5;
 // The stop of a worker has its own time limits, which are shorter.
@@ -32,6 +33,19 @@ class WorkerFault extends Error {
   }
 }
 
+type Exit = { code: number | null; signal: string | null };
+
+// A process that could not be started, such as for want of memory, has no exit.
+function exitOf(started: ChildProcess): Promise<Exit> {
+  return new Promise((resolve) => {
+    // `close` comes after the last line of standard error.
+    started.once("close", (code, signal) => resolve({ code, signal }));
+    started.once("error", () => {
+      if (started.pid === undefined) resolve({ code: null, signal: null });
+    });
+  });
+}
+
 // One worker, and those that replace it after its death.
 export class Member {
   readonly task: Task;
@@ -52,18 +66,23 @@ export class Member {
   }
 
   start(): void {
-    const { task, env, newRelay } = this.#options;
-    const worker = cluster.fork({ ...env, [taskVariable]: JSON.stringify(task) });
-    this.#worker = worker;
+    const { task, env, log, newRelay } = this.#options;
     this.#fault = null;
+    let worker: Worker;
+    try {
+      worker = cluster.fork({ ...env, [taskVariable]: JSON.stringify(task) });
+    } catch (error) {
+      log.error({ err: error, name: task.name }, "a worker could not be started");
+      this.#end(null, null);
+      return;
+    }
+    this.#worker = worker;
     const relay = newRelay(task.name);
     worker.process.stderr?.setEncoding("utf8").on("data", (text: string) => relay.write(text));
-    worker.on("message", (message: FromWorker) => this.#hear(message));
-    // A message that is sent while the worker dies.
+    worker.on("message", (message: FromWorker) => this.#receive(message));
+    // Sending to a dying worker emits an error. Its exit is handled below.
     worker.on("error", () => {});
-    // After its last line.
-    const ended = once(worker.process, "close") as Promise<[code: number | null, signal: string | null]>;
-    this.#ended = ended.then(([code, signal]) => {
+    this.#ended = exitOf(worker.process).then(({ code, signal }) => {
       relay.end();
       return this.#end(code, signal);
     });
@@ -84,7 +103,7 @@ export class Member {
     clearTimeout(timer);
   }
 
-  #hear(message: FromWorker): void {
+  #receive(message: FromWorker): void {
     if (message.kind === "fault") this.#fault = message;
     if (message.kind === "ready") {
       this.isReady = true;
@@ -109,11 +128,11 @@ export class Member {
     if (!fault?.isAway) this.#failures++;
     const about = { name: task.name, code, signal, ...(fault && { fault: fault.text }) };
     if (this.#failures >= failuresMax) {
-      const why = fault?.text ?? `${signal === null ? `exit code ${code}` : signal}, see its log`;
+      const why = fault?.text ?? `${signal ?? (code === null ? "no process" : `exit code ${code}`)}, see its log`;
       return onHopeless(new WorkerFault(`the worker ${task.name} ended ${failuresMax} times in a row while starting (${why})`));
     }
-    const waitMs = Math.min(pauseMs * 2 ** Math.max(0, this.#failures - 1), pauseMsMax);
-    log.error({ ...about, restart_in_ms: fault?.isAway ? pauseMsMax : waitMs }, "a worker ended and is replaced");
-    this.#restart = setTimeout(() => this.start(), fault?.isAway ? pauseMsMax : waitMs);
+    const waitMs = fault?.isAway ? awayPauseMs : pauseMs * 2 ** (this.#failures - 1);
+    log.error({ ...about, restart_in_ms: waitMs }, "a worker ended and is replaced");
+    this.#restart = setTimeout(() => this.start(), waitMs);
   }
 }

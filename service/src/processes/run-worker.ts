@@ -2,7 +2,7 @@ import { Metrics } from "../api/metrics.ts";
 import { clock } from "../clock.ts";
 import { readConfig, type Config } from "../config.ts";
 import { Database } from "../db/postgres/database.ts";
-import { openLog } from "../log.ts";
+import { logWarnings, openLog } from "../log.ts";
 import { databaseFault, isDatabaseTrouble, isOperators, textOf } from "../operator.ts";
 import { startRoles, startWhole } from "../service.ts";
 import { lockTenants } from "./store.ts";
@@ -11,7 +11,7 @@ import { openEnrichment } from "./welcome.ts";
 
 type Link = {
   send: (message: FromWorker) => void;
-  listenTo: <K extends ToWorker["kind"]>(kind: K, hear: (message: Extract<ToWorker, { kind: K }>) => void) => void;
+  listenTo: <K extends ToWorker["kind"]>(kind: K, handle: (message: Extract<ToWorker, { kind: K }>) => void) => void;
 };
 
 // Does what the task says, until the first process stops it.
@@ -19,8 +19,7 @@ export async function runWorker(task: Task, { send, listenTo }: Link): Promise<v
   const whole = readConfig();
   const config: Config = { ...whole, roles: new Set(task.roles), port: task.port };
   const log = openLog(config.logLevel, config.logFormat, { worker: task.name });
-  process.removeAllListeners("warning");
-  process.on("warning", (warning) => log.warn({ err: warning }, "warning"));
+  logWarnings(log);
   process.on("uncaughtException", (error) => {
     log.fatal({ err: error }, "an unexpected error ends this worker");
     process.exit(1);
@@ -28,7 +27,12 @@ export async function runWorker(task: Task, { send, listenTo }: Link): Promise<v
   const mayListen = Promise.withResolvers<void>();
   listenTo("listen", () => mayListen.resolve());
   const metrics = new Metrics();
-  listenTo("measure", ({ id }) => void metrics.snapshot().then((snapshot) => send({ kind: "measured", id, snapshot })));
+  listenTo("measure", ({ id }) => {
+    metrics.snapshot().then(
+      (snapshot) => send({ kind: "measured", id, snapshot }),
+      (error: unknown) => log.error({ err: error }, "the metrics could not be read"),
+    );
+  });
   const place = {
     publicUrl: task.publicUrl,
     mayListen: () => {
@@ -61,8 +65,8 @@ export async function runWorker(task: Task, { send, listenTo }: Link): Promise<v
     send({ kind: "ready" });
   } catch (error) {
     const isAway = isDatabaseTrouble(error);
-    const told = isAway ? databaseFault(error, config.databaseUrl) : error;
-    const fault = { kind: "fault", text: textOf(told), isOperators: isOperators(told), isAway } as const;
-    process.send?.(fault, undefined, undefined, () => process.exit(isOperators(told) ? 2 : 1));
+    const shown = isAway ? databaseFault(error, config.databaseUrl) : error;
+    const fault = { kind: "fault", text: textOf(shown), isOperators: isOperators(shown), isAway } as const;
+    process.send?.(fault, undefined, undefined, () => process.exit(isOperators(shown) ? 2 : 1));
   }
 }

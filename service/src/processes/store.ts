@@ -4,6 +4,8 @@ import { Database } from "../db/postgres/database.ts";
 import { EmbeddedPostgres } from "../db/postgres/embedded.ts";
 import { migrate } from "../db/postgres/migrate.ts";
 import { requireSessions } from "../db/postgres/pooler-check.ts";
+import { isCluster } from "../db/citus/nodes.ts";
+import { listMisplaced } from "../db/citus/distribute.ts";
 import { isBound, openTenantLock } from "../db/tenant-lock.ts";
 import type { Clock } from "../engine/cases.ts";
 import { databaseFault } from "../operator.ts";
@@ -45,8 +47,19 @@ function checkPublicUrl({ host, publicUrl, databaseUrl, roles }: Config, log: Lo
 
 export async function lockTenants(database: Database, { rowSecurity }: Config, log: Logger): Promise<void> {
   if (await isBound(database)) throw new ConfigFault("DATABASE_URL: the user must own the tables, or have bypassrls");
+  if (await isCluster(database)) return openCluster(database, rowSecurity, log);
   if (rowSecurity === "off") return;
   const fault = await openTenantLock(database);
   if (fault !== null && rowSecurity === "on") throw new ConfigFault(`ROW_SECURITY: ${fault}`);
   if (fault !== null) log.warn({ fault }, "row-level security is off: only the statements separate tenants");
+}
+
+// Tables that a migration has added are not on the nodes before "distribute" runs again.
+async function openCluster(database: Database, rowSecurity: Config["rowSecurity"], log: Logger): Promise<void> {
+  if (rowSecurity === "on") throw new ConfigFault("ROW_SECURITY: it does not work on a Citus cluster: set it to off");
+  const misplaced = (await listMisplaced(database)).map(({ table }) => table);
+  if (misplaced.length > 0)
+    throw new ConfigFault(`DATABASE_URL: these tables are not distributed: ${misplaced.join(", ")}; run casehound distribute`);
+  database.useCluster();
+  log.info("the database is a Citus cluster: tenants are distributed over its nodes");
 }

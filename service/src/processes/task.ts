@@ -1,4 +1,4 @@
-import type { Told } from "../concurrency/peers.ts";
+import type { TopicCounts } from "../concurrency/peers.ts";
 import type { Wanted } from "../concurrency/places.ts";
 import type { Snapshot } from "../api/metrics.ts";
 import type { Role } from "../config.ts";
@@ -25,7 +25,7 @@ export type ToWorker =
   | { kind: "listen" }
   | { kind: "stop" }
   | { kind: "measure"; id: number }
-  | { kind: "told"; told: Told[] }
+  | { kind: "counts"; counts: TopicCounts[] }
   | { kind: "answer"; id: number; isGranted: boolean };
 
 export type FromWorker =
@@ -35,6 +35,6 @@ export type FromWorker =
   // `isOperators`: one line for the operator. `isAway`: the database cannot be used now.
   | { kind: "fault"; text: string; isOperators: boolean; isAway: boolean }
   | { kind: "measured"; id: number; snapshot: Snapshot }
-  | { kind: "told"; told: Told[] }
+  | { kind: "counts"; counts: TopicCounts[] }
   | { kind: "ask"; id: number; wanted: Wanted }
   | { kind: "leave"; limit: string; key: string };

@@ -7,7 +7,7 @@ import { taskVariable, type FromWorker, type Task, type ToWorker } from "./task.
 // at once. It decides when a worker stops. If the first process dies, Node ends its workers.
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => {});
 
-const tellMs = 50;
+const sendMs = 50;
 // Only the first process writes it.
 const task = JSON.parse(process.env[taskVariable] ?? "{}") as Task;
 
@@ -16,28 +16,28 @@ function send(message: FromWorker): void {
   process.send?.(message, undefined, undefined, () => {});
 }
 
-const hearers = new Map<ToWorker["kind"], (message: never) => void>();
+const handlers = new Map<ToWorker["kind"], (message: never) => void>();
 // A request to stop may come before anything listens for it.
-const unheard: ToWorker[] = [];
+const unhandled: ToWorker[] = [];
 const pass = (message: ToWorker) => {
-  const hear = hearers.get(message.kind);
-  if (hear) hear(message as never);
-  else unheard.push(message);
+  const handle = handlers.get(message.kind);
+  if (handle) handle(message as never);
+  else unhandled.push(message);
 };
 process.on("message", pass);
 
-function listenTo<K extends ToWorker["kind"]>(kind: K, hear: (message: Extract<ToWorker, { kind: K }>) => void): void {
-  hearers.set(kind, hear);
-  for (const message of unheard.splice(0)) pass(message);
+function listenTo<K extends ToWorker["kind"]>(kind: K, handle: (message: Extract<ToWorker, { kind: K }>) => void): void {
+  handlers.set(kind, handle);
+  for (const message of unhandled.splice(0)) pass(message);
 }
 
 function joinPeers(): void {
   peers.open(task.salt);
-  listenTo("told", ({ told }) => peers.hear(told));
+  listenTo("counts", ({ counts }) => peers.receive(counts));
   setInterval(() => {
-    const told = peers.takeUntold();
-    if (told.length > 0) send({ kind: "told", told });
-  }, tellMs).unref();
+    const counts = peers.takeUnsent();
+    if (counts.length > 0) send({ kind: "counts", counts });
+  }, sendMs).unref();
   const waiting = new Map<number, (isGranted: boolean) => void>();
   let nextId = 0;
   listenTo("answer", ({ id, isGranted }) => {

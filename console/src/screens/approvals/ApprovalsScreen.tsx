@@ -119,8 +119,8 @@ function Row({ approval, kept }: RowProps) {
 
 // The first case that the request is about, because many requests differ only in it.
 function CaseWords({ caseId, others }: { caseId: string; others: number }) {
-  const { queries } = useWorkspace();
-  const { data: found } = useQuery(queries.case(caseId));
+  const { queries, may } = useWorkspace();
+  const { data: found } = useQuery({ ...queries.case(caseId), enabled: may("read:case") });
   if (!found) return null;
   return (
     <p className="flex flex-wrap items-center gap-x-3 text-sm">

@@ -1,12 +1,11 @@
 import type { ApprovalSettings } from "@casehound/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useId, useState } from "react";
+import { useId } from "react";
 import { settingsQuery } from "../../approving/queries.ts";
-import { Button } from "../../parts/Button.tsx";
-import { Alert, inputLook } from "../../parts/Field.tsx";
+import { DraftEnd, useDraft } from "../../parts/Draft.tsx";
+import { inputLook } from "../../parts/Field.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
-import { Loading, Stale, Trouble, wordsOf } from "../../parts/States.tsx";
-import { toast } from "../../parts/Toasts.tsx";
+import { Loading, Stale, Trouble } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
 import { AmountRows } from "./AmountRows.tsx";
@@ -25,17 +24,22 @@ export function ApprovalLimits() {
   );
 }
 
-// A draft keeps the version that it started from, so no input is lost when a colleague saves first.
 function LimitsForm({ stored }: { stored: ApprovalSettings }) {
-  const { may } = useWorkspace();
-  const [draft, setDraft] = useState<ApprovalSettings | null>(null);
-  const { problem, isBusy, save } = useSaving(() => setDraft(null));
+  const { client, may } = useWorkspace();
+  const cache = useQueryClient();
+  const { settings, setDraft, change, state } = useDraft({
+    stored,
+    versionOf: (each) => each.approval_settings_version,
+    queryKey: settingsQuery(client).queryKey,
+    send: async ({ updated_at: _at, updated_by: _by, ...body }) => {
+      const saved = await client.call("updateApprovalSettings", { body });
+      void cache.invalidateQueries({ queryKey: ["approvals", "check"] });
+      return saved;
+    },
+    name: "settings",
+    saved: "Saved. The new settings apply from now on.",
+  });
   const isOff = !may("update:tenant");
-  const settings = draft ?? stored;
-  const isStale = settings.approval_settings_version !== stored.approval_settings_version;
-  const isChanged = draft !== null && (isStale || JSON.stringify(draft) !== JSON.stringify(stored));
-  const fault = isStale ? "Somebody else changed these settings. Your changes have not been saved." : problem;
-  const change = (some: Partial<ApprovalSettings>) => setDraft({ ...settings, ...some });
   return (
     <Section
       title="Changes that need a second person"
@@ -56,47 +60,9 @@ function LimitsForm({ stored }: { stored: ApprovalSettings }) {
           onValue={(includes_clients) => change({ includes_clients })}
         />
       </fieldset>
-      {fault !== null && (
-        <div className="mt-4">
-          <Alert>{fault}</Alert>
-        </div>
-      )}
-      {!isOff && (
-        <div className="mt-4 flex justify-end gap-2">
-          <Button disabled={!isChanged || isBusy} onClick={() => setDraft(null)}>
-            {isStale ? "Show the current settings" : "Reset"}
-          </Button>
-          <Button look="primary" disabled={!isChanged || isStale || isBusy} onClick={() => void save(settings)}>
-            {isBusy ? "Saving…" : "Save"}
-          </Button>
-        </div>
-      )}
+      <DraftEnd draft={state} isOff={isOff} />
     </Section>
   );
-}
-
-function useSaving(onSaved: () => void) {
-  const { client } = useWorkspace();
-  const cache = useQueryClient();
-  const [problem, setProblem] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const { queryKey } = settingsQuery(client);
-  async function save({ updated_at: _at, updated_by: _by, ...body }: ApprovalSettings): Promise<void> {
-    setBusy(true);
-    setProblem(null);
-    try {
-      cache.setQueryData(queryKey, await client.call("updateApprovalSettings", { body }));
-      void cache.invalidateQueries({ queryKey: ["approvals", "check"] });
-      onSaved();
-      toast({ kind: "done", words: "Saved. The new settings apply from now on." });
-    } catch (error) {
-      setProblem(wordsOf(error));
-      // Loads what a colleague saved first.
-      void cache.invalidateQueries({ queryKey });
-    }
-    setBusy(false);
-  }
-  return { problem, isBusy, save };
 }
 
 function withoutBulk({ bulk_over: _over, bulk_minutes: _minutes, ...rest }: ApprovalSettings): ApprovalSettings {

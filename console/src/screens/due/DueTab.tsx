@@ -1,11 +1,10 @@
 import type { DueTimes } from "@casehound/client";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useId, useState } from "react";
-import { Button } from "../../parts/Button.tsx";
-import { Alert, inputLook } from "../../parts/Field.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { useId } from "react";
+import { DraftEnd, useDraft } from "../../parts/Draft.tsx";
+import { inputLook } from "../../parts/Field.tsx";
 import { GuideLink } from "../../parts/GuideLink.tsx";
-import { Loading, Stale, Trouble, wordsOf } from "../../parts/States.tsx";
-import { toast } from "../../parts/Toasts.tsx";
+import { Loading, Stale, Trouble } from "../../parts/States.tsx";
 import { useWorkspace } from "../../session/workspace.tsx";
 import { Section } from "../case/Section.tsx";
 import { DaysOff } from "./DaysOff.tsx";
@@ -38,17 +37,17 @@ export function DueTab() {
   );
 }
 
-// A draft keeps the version that it started from. So nothing typed is lost when a colleague saves first.
 function DueForm({ stored, zone }: { stored: DueTimes; zone: string | undefined }) {
-  const { may } = useWorkspace();
-  const [draft, setDraft] = useState<DueTimes | null>(null);
-  const { problem, isBusy, save } = useSaving(() => setDraft(null));
+  const { client, may } = useWorkspace();
+  const { settings, change, state } = useDraft({
+    stored,
+    versionOf: (times) => times.due_times_version,
+    queryKey,
+    send: (body) => client.call("updateDueTimes", { body }),
+    name: "due times",
+    saved: "The due times were saved. They apply to cases opened or reopened from now on.",
+  });
   const isOff = !may("update:tenant");
-  const times = draft ?? stored;
-  const isStale = times.due_times_version !== stored.due_times_version;
-  const isChanged = draft !== null && (isStale || JSON.stringify(draft) !== JSON.stringify(stored));
-  const fault = isStale ? "Somebody else changed the due times. Your changes have not been saved." : problem;
-  const change = (some: Partial<DueTimes>) => setDraft({ ...times, ...some });
   return (
     <div className="mx-auto grid max-w-[88rem] gap-4 p-5">
       <Section title="Due times" aside={<GuideLink page="investigators#due-times" about="due times" />}>
@@ -56,49 +55,13 @@ function DueForm({ stored, zone }: { stored: DueTimes; zone: string | undefined 
           The first row that matches the score and label of a case says when the case is due. Cases that match no row have no due
           time. {isOff && "Only admins can change them."}
         </p>
-        <TargetTable targets={times.targets} isOff={isOff} onTargets={(targets) => change({ targets })} />
-        <Hours times={times} zone={zone} isOff={isOff} onChange={change} />
-        <DaysOff days={times.days_off} isOff={isOff} onDays={(days_off) => change({ days_off })} />
-        {fault !== null && (
-          <div className="mt-4">
-            <Alert>{fault}</Alert>
-          </div>
-        )}
-        {!isOff && (
-          <div className="mt-4 flex justify-end gap-2">
-            <Button disabled={!isChanged || isBusy} onClick={() => setDraft(null)}>
-              {isStale ? "Show the current due times" : "Reset"}
-            </Button>
-            <Button look="primary" disabled={!isChanged || isStale || isBusy} onClick={() => void save(times)}>
-              {isBusy ? "Saving…" : "Save"}
-            </Button>
-          </div>
-        )}
+        <TargetTable targets={settings.targets} isOff={isOff} onTargets={(targets) => change({ targets })} />
+        <Hours times={settings} zone={zone} isOff={isOff} onChange={change} />
+        <DaysOff days={settings.days_off} isOff={isOff} onDays={(days_off) => change({ days_off })} />
+        <DraftEnd draft={state} isOff={isOff} />
       </Section>
     </div>
   );
-}
-
-function useSaving(onSaved: () => void) {
-  const { client } = useWorkspace();
-  const cache = useQueryClient();
-  const [problem, setProblem] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  async function save(body: DueTimes): Promise<void> {
-    setBusy(true);
-    setProblem(null);
-    try {
-      cache.setQueryData(queryKey, await client.call("updateDueTimes", { body }));
-      onSaved();
-      toast({ kind: "done", words: "The due times were saved. They apply to cases opened or reopened from now on." });
-    } catch (error) {
-      setProblem(wordsOf(error));
-      // Reads what a colleague saved first.
-      void cache.invalidateQueries({ queryKey });
-    }
-    setBusy(false);
-  }
-  return { problem, isBusy, save };
 }
 
 type HoursProps = { times: DueTimes; zone: string | undefined; isOff: boolean; onChange: (some: Partial<DueTimes>) => void };

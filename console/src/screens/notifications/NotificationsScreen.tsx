@@ -79,7 +79,7 @@ function Target({ read: { email, is_mail_set_up: isSetUp, last_mail: last } }: {
           </p>
         )}
       </div>
-      <TestButton />
+      {isSetUp && <TestButton />}
     </section>
   );
 }

@@ -58,7 +58,7 @@ class RecentNames {
   #current = new Set<number>();
   #previous = new Set<number>();
   // A visitor's next connection may lead to another process.
-  readonly #tell = peers.join("names", { least: 1, hear: (name) => this.#keep(Number(name)) });
+  readonly #sendCount = peers.join("names", { least: 1, onCount: (name) => this.#keep(Number(name)) });
 
   has(name: number): boolean {
     return this.#current.has(name) || this.#previous.has(name);
@@ -66,7 +66,7 @@ class RecentNames {
 
   add(name: number): void {
     this.#keep(name);
-    this.#tell?.(String(name), 1);
+    this.#sendCount?.(String(name), 1);
   }
 
   #keep(name: number): void {

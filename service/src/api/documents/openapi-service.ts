@@ -53,8 +53,9 @@ function plain({ id, summary, content, problems = [], refusal }: Plain): Json {
   };
 }
 
-function jsonOf(properties: Json): Json {
-  return { "application/json": { schema: { type: "object", required: Object.keys(properties), properties } } };
+function jsonOf(always: Json, sometimes: Json = {}): Json {
+  const properties = { ...always, ...sometimes };
+  return { "application/json": { schema: { type: "object", required: Object.keys(always), properties } } };
 }
 
 // Parameters that the SDK sends with the events.
@@ -125,11 +126,21 @@ export function servicePaths(): Json {
   });
   const keys = jsonOf({ keys: { type: "array", items: Jwk } });
   const file = { type: "object", properties: { type: { type: "string" }, built_at: { type: "string", format: "date-time" } } };
-  const ready = jsonOf({
-    status: { const: "ready" },
-    database: { const: "ok" },
-    address_data: { type: "array", items: file, description: "The files that locate IP addresses, and their age." },
-  });
+  const count = { type: "integer", minimum: 0 };
+  const nodes = {
+    type: "object",
+    description: "Only on a Citus cluster. While a node is down, its tenants get 502, and the others are served.",
+    required: ["all", "reachable"],
+    properties: { all: count, reachable: count },
+  };
+  const ready = jsonOf(
+    {
+      status: { const: "ready" },
+      database: { const: "ok" },
+      address_data: { type: "array", items: file, description: "The files that locate IP addresses, and their age." },
+    },
+    { nodes },
+  );
   return {
     [tokenPath]: {
       post: {

@@ -9,7 +9,7 @@ const windowSecondsDefault = 10;
 const bucketsMax = 20_000;
 const looksMax = 4;
 // A caller's requests are reported to the other processes of this service once they reach this share of the quota.
-const untoldShare = 1 / 100;
+const unsentShare = 1 / 100;
 
 // The only state per caller: when its quota will be full again.
 type Bucket = { wholeAtMs: number };
@@ -22,7 +22,7 @@ export class Quotas {
   readonly #windowMs: number;
   readonly #bucketsMax: number;
   readonly #buckets = new Map<string, Bucket>();
-  #tell: ((key: string, units: number) => void) | null = null;
+  #sendCount: ((key: string, units: number) => void) | null = null;
 
   constructor(name: LimitName, perSecond: number, max = bucketsMax, windowSeconds = windowSecondsDefault) {
     this.#name = name;
@@ -38,8 +38,8 @@ export class Quotas {
 
   // From now on, counts of the other processes of this service under the same topic are included here.
   sharedAs(topic: string): this {
-    const least = Math.max(1, (this.#windowMs / this.#costMs) * untoldShare);
-    this.#tell = peers.join(topic, { least, hear: (key, units) => this.#count(key, performance.now(), units) });
+    const least = Math.max(1, (this.#windowMs / this.#costMs) * unsentShare);
+    this.#sendCount = peers.join(topic, { least, onCount: (key, units) => this.#count(key, performance.now(), units) });
     return this;
   }
 
@@ -49,14 +49,14 @@ export class Quotas {
     const bucket = this.#buckets.get(key) ?? this.#add(key, nowMs);
     if (this.isSpent(key, nowMs, units, share)) return false;
     bucket.wholeAtMs = Math.max(bucket.wholeAtMs, nowMs) + this.#costMs * units;
-    this.#tell?.(key, units);
+    this.#sendCount?.(key, units);
     return true;
   }
 
   // Counts what was used already, even if it is more than was left. The caller then waits longer, but at most one more window.
   charge(key: string, nowMs: number, units: number): void {
     this.#count(key, nowMs, units);
-    this.#tell?.(key, units);
+    this.#sendCount?.(key, units);
   }
 
   #count(key: string, nowMs: number, units: number): void {

@@ -3,7 +3,6 @@ import { Failure } from "../../domain/failure.ts";
 import { commit } from "./commit.ts";
 import { RoleConnections, clientConfig, givenUp, sessionOf, unlimited, type DatabaseAddress } from "./connections.ts";
 import {
-  abortedCode,
   busy,
   codeOf,
   contended,
@@ -18,14 +17,10 @@ import {
 import { Hosts, serversOf } from "./hosts.ts";
 import { openSession, type SessionClient } from "./session.ts";
 import { sql, unprepared, type Row, type Statement } from "./sql.ts";
+import { OpenTransaction, type Queryable, type Transaction } from "./transaction.ts";
 import { send } from "./wire.ts";
 
-export type { Row };
-
-// What the functions of db/ run their statements on: the database itself, or one transaction.
-export type Queryable = { query: <R extends Row>(statement: Statement) => Promise<R[]> };
-// A patient transaction may wait for locks as long as the contract allows. Rows that are still locked after that are contended.
-export type Transaction = Queryable & { isPatient: boolean };
+export type { Queryable, Row, Transaction };
 
 // The database as one tenant's requests see it. With the tenant lock on, rows of other tenants are invisible.
 export type TenantDatabase = Queryable & { transaction: Transact; tryOnce: Transact; alone: Queryable["query"] };
@@ -51,6 +46,7 @@ export class Database implements TenantDatabase {
   #locked: RoleConnections | null = null;
   #role: string | null = null;
   #isEnded = false;
+  #isCluster = false;
 
   constructor(address: DatabaseAddress, options: { writersMax?: number } = {}) {
     this.#address = address;
@@ -72,6 +68,15 @@ export class Database implements TenantDatabase {
     this.#locked ??= new RoleConnections(this.hosts, { writersMax: this.#writersMax, role });
   }
 
+  // From now on, statements are those for a cluster, and transactions also limit how long they wait for locks on its nodes.
+  useCluster(): void {
+    this.#isCluster = true;
+  }
+
+  get isCluster(): boolean {
+    return this.#isCluster;
+  }
+
   // The role of tenants' work, or null without the lock.
   get tenantRole(): string | null {
     return this.#role;
@@ -84,8 +89,8 @@ export class Database implements TenantDatabase {
     const begin = `begin; set local casehound.tenant = '${tenantId}'`;
     return {
       query: (statement) => this.#read(lane, statement, tenantId),
-      transaction: (work, options) => this.#transact(lane, withPlans(begin, options), work),
-      tryOnce: (work, options) => this.#tryOnce(lane, withPlans(begin, options), work),
+      transaction: (work, options) => this.#transact(lane, this.#withPlans(begin, options), work),
+      tryOnce: (work, options) => this.#tryOnce(lane, this.#withPlans(begin, options), work),
       alone: (statement) => this.#alone(lane, begin, statement),
     };
   }
@@ -95,11 +100,11 @@ export class Database implements TenantDatabase {
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    return this.#transact(this.#all, withPlans("begin", options), work);
+    return this.#transact(this.#all, this.#withPlans("begin", options), work);
   }
 
   tryOnce<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    return this.#tryOnce(this.#all, withPlans("begin", options), work);
+    return this.#tryOnce(this.#all, this.#withPlans("begin", options), work);
   }
 
   // A transaction of one statement in one round trip. Its plan is kept.
@@ -142,7 +147,7 @@ export class Database implements TenantDatabase {
   }
 
   #alone<R extends Row>(lane: RoleConnections, begin: string, statement: Statement): Promise<R[]> {
-    const attempt = { lane, begin: withPlans(begin, { keepsPlans: true }) };
+    const attempt = { lane, begin: this.#withPlans(begin, { keepsPlans: true }) };
     return this.#repeat((isPatient) => this.#attemptAlone<R>({ ...attempt, isPatient }, statement));
   }
 
@@ -187,8 +192,8 @@ export class Database implements TenantDatabase {
   async #attempt<T>({ lane, begin, isPatient }: Attempt, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const client = await this.#lend(isPatient ? lane.waiters : lane.writers);
     let isBroken = true;
-    const begun = send(client, unprepared(begin));
-    const tx = new OpenTransaction(client, { isPatient, begun });
+    const begun = this.#begin(client, begin);
+    const tx = new OpenTransaction(client, { isPatient, isCluster: this.#isCluster, begun });
     try {
       const [result] = await Promise.all([work(tx), begun]);
       tx.end();
@@ -219,7 +224,7 @@ export class Database implements TenantDatabase {
   async #attemptAlone<R extends Row>({ lane, begin, isPatient }: Attempt, statement: Statement): Promise<R[]> {
     const client = await this.#lend(isPatient ? lane.waiters : lane.writers);
     let isBroken = true;
-    const [begun, answered, committed] = [send(client, unprepared(begin)), send<R>(client, statement), commit(client)];
+    const [begun, answered, committed] = [this.#begin(client, begin), send<R>(client, statement), commit(client)];
     const settled = Promise.allSettled([begun, answered, committed]);
     try {
       const { rows } = await answered;
@@ -237,6 +242,18 @@ export class Database implements TenantDatabase {
     }
   }
 
+  // A cluster's coordinator finds the node from the values, so it has to plan with them.
+  #withPlans(begin: string, options: TransactionOptions | undefined): string {
+    return options?.keepsPlans === true && !this.#isCluster ? begin + keptPlans : begin;
+  }
+
+  // The nodes of a cluster learn only of settings that a statement of its own makes inside the transaction.
+  #begin(client: PoolClient, begin: string): Promise<unknown> {
+    const begun = send(client, unprepared(begin));
+    if (!this.#isCluster) return begun;
+    return Promise.all([begun, send(client, unprepared(`set local lock_timeout = '${sessionOf(client).lockTimeout}'`))]);
+  }
+
   // If the server has just been lost, waits once for another one, or until none is found.
   async #lend(pool: Pool): Promise<PoolClient> {
     for (let isAgain = false; ; isAgain = true) {
@@ -251,49 +268,5 @@ export class Database implements TenantDatabase {
         if (isAgain || this.#isEnded || this.hosts.isFine || hasTimedOut) throw error;
       }
     }
-  }
-}
-
-function withPlans(begin: string, options: TransactionOptions | undefined): string {
-  return options?.keepsPlans === true ? begin + keptPlans : begin;
-}
-
-// If one of several concurrent statements fails, the others may still send more after the transaction has ended. That would run
-// as its own transaction, or as part of someone else's, so it is rejected.
-class OpenTransaction implements Transaction {
-  readonly isPatient: boolean;
-  readonly #client: PoolClient;
-  readonly #begun: Promise<unknown>;
-  #hasBegun = false;
-  #hasEnded = false;
-  #failure: unknown;
-
-  constructor(client: PoolClient, { isPatient, begun }: { isPatient: boolean; begun: Promise<unknown> }) {
-    this.#client = client;
-    this.isPatient = isPatient;
-    this.#begun = begun.then(() => (this.#hasBegun = true));
-    this.#begun.catch(() => {});
-  }
-
-  async query<R extends Row>(statement: Statement): Promise<R[]> {
-    // Wait for BEGIN: after one that failed, each statement would be its own transaction.
-    if (!this.#hasBegun && statement.changesNothing !== true) await this.#begun;
-    if (this.#hasEnded) throw new Error("The transaction has ended.");
-    try {
-      return (await send<R>(this.#client, statement)).rows;
-    } catch (error) {
-      this.#failure ??= error;
-      throw error;
-    }
-  }
-
-  // Returns the error that made the transaction fail. Statements are pipelined, so those that were sent after the failed one fail
-  // too, and the work may throw one of their errors first. Such an error says only that the transaction was aborted.
-  causeOf(error: unknown): unknown {
-    return codeOf(error) === abortedCode ? (this.#failure ?? error) : error;
-  }
-
-  end(): void {
-    this.#hasEnded = true;
   }
 }

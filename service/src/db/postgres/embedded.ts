@@ -6,6 +6,7 @@ import { Client } from "pg";
 import { advisoryLocks } from "./advisory-locks.ts";
 import { EmbeddedFault, binary, closeFolder, makeCluster, makeFolder, makeSocketFolder, quoted } from "./cluster.ts";
 import { codeOf, isAway, lockTimeoutCode } from "./faults.ts";
+import { tryLock } from "./lock-wait.ts";
 import { interrupt, isRunning, isRunningIn, launcher, serverUser, type Launcher } from "./privilege.ts";
 
 // Our own PostgreSQL in DATA_DIR, reached over a Unix socket. At start, the folder may be missing or clean, its service may have
@@ -173,8 +174,7 @@ export class EmbeddedPostgres {
   // Uses locks, because they end with the connection, so a killed process leaves none behind. A PostgreSQL that is not our child
   // was left by a killed service or belongs to a command. It is stopped, and we start our own.
   async #claimFolder(guard: Client, dataDir: string): Promise<boolean> {
-    if (!(await tryLock(guard, advisoryLocks.service)))
-      throw new EmbeddedFault(`another casehound is running on DATA_DIR ${dataDir}`);
+    if (!(await tryLock(guard, "service"))) throw new EmbeddedFault(`another casehound is running on DATA_DIR ${dataDir}`);
     if (this.#isOurs()) return true;
     await this.#waitForCommands(guard);
     await this.#stopRunning();
@@ -218,7 +218,7 @@ export class EmbeddedPostgres {
     if (!this.#guard) return false;
     try {
       await this.#guard.query("select pg_advisory_unlock_shared($1)", [advisoryLocks.users]);
-      return await tryLock(this.#guard, advisoryLocks.users);
+      return await tryLock(this.#guard, "users");
     } catch (error) {
       // The server is gone, or is being stopped by somebody else.
       if (isAway(error)) return false;
@@ -277,11 +277,6 @@ export class EmbeddedPostgres {
   #ownLog(): string {
     return existsSync(this.#log) ? readFileSync(this.#log).subarray(this.#logBegin).toString() : "";
   }
-}
-
-async function tryLock(client: Client, lock: number): Promise<boolean> {
-  const { rows } = await client.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [lock]);
-  return rows[0]?.got === true;
 }
 
 function hasEnded(server: ChildProcess): boolean {

@@ -13,12 +13,22 @@ const idleTimeoutCode = "25P03";
 // Connection exceptions, insufficient resources (too many connections, disk full), an operator's shutdown, and a read-only
 // server.
 const awayCodes = /^(08|53|57P|58|25P03|25006)/;
+// What a cluster's coordinator reports if one of its nodes is away, besides those codes.
+const internalCode = "XX000";
+const awayNodes = /remote node|connection to the|failed to assign|placement|postmaster was shut down/i;
 // Errors without a code: the connection was closed, or none could be opened.
 const awayMessages = /connection|timeout expired|timeout exceeded|another server|client was closed|not queryable/i;
 // Of the system or of the name service, such as ECONNREFUSED or EAI_AGAIN. Node's own begin with ERR_.
 const systemCode = /^E(?!RR_)[A-Z_]+$/;
 const shutdownCodes = /^(08|57P0[123])/;
 const lostMessages = /timeout expired|terminated|another server/i;
+
+// The connection waited too long in this process, which says nothing about the server.
+export class NoTurn extends Error {
+  constructor() {
+    super("timeout expired");
+  }
+}
 
 // The server is a standby, or only reads for another reason.
 export class ReadOnlyServer extends Error {
@@ -37,7 +47,8 @@ export function isContended(error: unknown): boolean {
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
-  if (error instanceof DatabaseError || error instanceof ReadOnlyServer) return awayCodes.test(code);
+  if (error instanceof DatabaseError || error instanceof ReadOnlyServer)
+    return awayCodes.test(code) || (code === internalCode && awayNodes.test(error.message));
   return systemCode.test(code) || awayMessages.test(error.message);
 }
 
@@ -76,7 +87,7 @@ export function notCommitted(cause: unknown): Failure {
 }
 
 function unconfirmed(cause: unknown): Failure {
-  const text = "The change was made, but a standby that must confirm it has not done so. Retry with the same key.";
+  const text = "A standby or a node that must confirm the change has not done so. Retry with the same key to learn the outcome.";
   return new Failure("internal-error", text, { cause });
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ClientConfig } from "pg";
 import { Semaphore } from "../../concurrency/semaphore.ts";
 import { readServers, type Host, type Servers } from "./database-url.ts";
-import { ReadOnlyServer, codeOf, isLost } from "./faults.ts";
+import { NoTurn, ReadOnlyServer, codeOf, isLost } from "./faults.ts";
 import { SessionClient, type Limits, type Route } from "./session.ts";
 
 // New connections cost the server a process each.
@@ -33,7 +33,7 @@ export class Hosts implements Route {
   readonly #config: ClientConfig;
   // Called if connections must not be used any more. With `isOther`, another server has taken over.
   readonly #onMove: (isOther: boolean) => void;
-  readonly #places = new Semaphore({ atOnceMax: opensMax, waitMsMax, refusal: () => new Error("timeout expired") });
+  readonly #places = new Semaphore({ atOnceMax: opensMax, waitMsMax, refusal: () => new NoTurn() });
   readonly #faults = new Map<Host, unknown>();
   readonly #waiters = new Set<Waiter>();
   #current: Host;
@@ -90,7 +90,7 @@ export class Hosts implements Route {
   }
 
   failed(host: Host, error: unknown): void {
-    if (!isLost(error) || host !== this.#current || this.#state === "lost") return;
+    if (error instanceof NoTurn || !isLost(error) || host !== this.#current || this.#state === "lost") return;
     this.#state = "lost";
     this.#seek();
   }

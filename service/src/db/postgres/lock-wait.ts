@@ -3,10 +3,10 @@ import type { Client } from "pg";
 import { advisoryLocks } from "./advisory-locks.ts";
 
 const tryMs = 200;
-// A holder that runs no statement for this long has most likely lost its way.
+// A holder that runs no statement for this long is most likely stuck.
 const waitMsMax = { idle: 60_000, working: 15 * 60_000 };
 
-// A lock is not released.
+// A lock was not released in time.
 export class LockFault extends Error {}
 
 type LockName = keyof typeof advisoryLocks;
@@ -27,7 +27,7 @@ export async function takeLock(client: Client, name: LockName, waitMs = waitMsMa
   }
 }
 
-async function tryLock(client: Client, name: LockName): Promise<boolean> {
+export async function tryLock(client: Client, name: LockName): Promise<boolean> {
   const lock = advisoryLocks[name];
   const { rows } = await client.query<{ got: boolean }>("select pg_try_advisory_lock($1) as got", [lock]);
   return rows[0]?.got === true;
@@ -53,6 +53,6 @@ function describe(name: LockName, holder: Holder | undefined, waitedMs: number):
   if (!holder) return `${waited}, and it changes hands: try again`;
   const { pid, address, user_name, since } = holder;
   const who = `process ${pid} of PostgreSQL holds it (${holder.name}, user ${user_name}, from ${address}, connected since ${since} UTC)`;
-  const next = `stop that program, or run select pg_terminate_backend(${pid})`;
-  return `${waited}: ${who}. If nothing works there any more, ${next}`;
+  const next = `stop it, or run select pg_terminate_backend(${pid})`;
+  return `${waited}: ${who}. If that process is stuck, ${next}`;
 }

@@ -1,5 +1,5 @@
 import { Client, escapeIdentifier, type ClientConfig } from "pg";
-import { ReadOnlyServer, isLost } from "./faults.ts";
+import { NoTurn, ReadOnlyServer, isLost } from "./faults.ts";
 import type { Host } from "./database-url.ts";
 
 const connectTimeoutMs = 3_000;
@@ -74,6 +74,10 @@ export class SessionClient extends Client {
     );
   }
 
+  get lockTimeout(): string {
+    return this.#options.limits.lock_timeout;
+  }
+
   // Ends it at once, whatever it is doing.
   cut(): void {
     this.isStale = true;
@@ -89,7 +93,7 @@ export class SessionClient extends Client {
     try {
       await route.open(() => {
         // It may have been lost while this waited for its place.
-        if (!route.canServe(needsWrites)) throw new Error("timeout expired");
+        if (!route.canServe(needsWrites)) throw new NoTurn();
         return this.#start();
       });
     } catch (error) {
@@ -104,7 +108,7 @@ export class SessionClient extends Client {
 
   async #start(): Promise<void> {
     // The pool may have given up waiting for a place.
-    if (streamOf(this).destroyed) throw new Error("timeout expired");
+    if (streamOf(this).destroyed) throw new NoTurn();
     const timer = setTimeout(() => this.cut(), connectTimeoutMs);
     try {
       await super.connect();

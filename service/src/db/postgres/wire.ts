@@ -4,8 +4,11 @@ import { Socket, connect } from "node:net";
 import { Query, type ClientBase, type Connection, type QueryResult } from "pg";
 import type { Row, Statement } from "./sql.ts";
 
-// PostgreSQL has committed the change, but a synchronous standby that must confirm it has not done so.
+// PostgreSQL has reported the commit, but a synchronous standby or a cluster's node that must confirm it has not done so.
 export class UnconfirmedCommit extends Error {}
+
+// Where the notices about this come from. Their texts depend on the server's language, their places in the source do not.
+const unconfirmedAt = new Set<string | undefined>(["SyncRepWaitForLSN", "FinishRemoteTransactionCommit"]);
 
 export const statementTimeoutMs = 10_000;
 // The database cancels a statement before this time. If it has sent nothing by then, it is unreachable although the connection is
@@ -21,7 +24,7 @@ export function send<R extends Row>(client: ClientBase, { name, text, values }: 
     const query = new Query<R>(text, values, (error, result) => {
       const isUnconfirmed = watch.answered();
       if (error) reject(error);
-      else if (isUnconfirmed) reject(new UnconfirmedCommit("the synchronous standby did not confirm the change"));
+      else if (isUnconfirmed) reject(new UnconfirmedCommit("a standby or a node did not confirm the change"));
       else resolve(result);
     });
     watch.asked(reject);
@@ -72,7 +75,7 @@ class SilenceWatch {
     if (!this.#isWatching) this.#look();
   }
 
-  // Returns whether PostgreSQL has stopped waiting for a synchronous standby.
+  // Returns whether PostgreSQL has stopped waiting for a confirmation.
   answered(): boolean {
     this.#waiting.shift();
     this.#heardMs = performance.now();
@@ -81,10 +84,9 @@ class SilenceWatch {
     return isUnconfirmed;
   }
 
-  // A notice comes before the result of its statement. Its text depends on the server's language, its place in the source does
-  // not.
+  // A notice comes before the result of its statement.
   noticed({ routine }: { routine?: string | undefined }): void {
-    if (routine === "SyncRepWaitForLSN") this.#isUnconfirmed = true;
+    if (unconfirmedAt.has(routine)) this.#isUnconfirmed = true;
   }
 
   #look(): void {

@@ -1,0 +1,200 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { escapeLiteral } from "pg";
+import type { Queryable, Row } from "../postgres/database.ts";
+import { sql, unprepared, type Statement } from "../postgres/sql.ts";
+
+// Shards move rarely. Until this is over, a moved shard is asked for on its former node, which still has it or fails.
+const layoutMs = 5_000;
+
+type Shard = { node: string; port: number; group: string; table: string; name: string };
+
+export type NodeState = { name: string; fault: string | null };
+type Layout = { loadedMs: number; shards: Promise<Shard[]> };
+
+const clusters = new WeakMap<Queryable, Promise<boolean>>();
+const layouts = new WeakMap<Queryable, Layout>();
+
+// Whether the tables are distributed over a Citus cluster. Asked once for each database.
+export async function isCluster(database: Queryable): Promise<boolean> {
+  if (database.isCluster === true) return true;
+  const known = clusters.get(database);
+  if (known) return known;
+  const asking = findCluster(database);
+  clusters.set(database, asking);
+  asking.catch(() => clusters.delete(database));
+  return asking;
+}
+
+async function findCluster(database: Queryable): Promise<boolean> {
+  const [extension] = await database.query(sql`select 1 as found from pg_extension where extname = 'citus'`);
+  if (!extension) return false;
+  return (
+    (await database.query(unprepared("select 1 as found from pg_dist_partition where logicalrelid = to_regclass('activities')")))
+      .length > 0
+  );
+}
+
+// Asks about all tenants. In a cluster, each node answers for its tenants in one statement, and a node that is down answers for
+// none, so it does not keep the others' tenants waiting. The statement must only read, and must not relate rows of different
+// tenants: an order or a limit applies to each shard. There, values come back as in JSON.
+export async function askTenants<R extends Row>(database: Queryable, asked: Statement): Promise<R[]> {
+  if (!(await isCluster(database))) return database.query<R>(asked);
+  const rounds = roundsOf.get(database) ?? new Rounds(database);
+  roundsOf.set(database, rounds);
+  // The statement decides the type of its rows.
+  return (await rounds.ask(asked)) as R[];
+}
+
+// For statements whose rows are only the ids of tenants.
+export async function askTenantIds(database: Queryable, asked: Statement): Promise<string[]> {
+  const rows = await askTenants<{ tenant_id: string }>(database, asked);
+  return rows.map((row) => row.tenant_id);
+}
+
+type Question = { asked: Statement; resolve: (rows: Row[]) => void; reject: (error: unknown) => void };
+
+// While there is nothing to do, a process asks each node twice a second.
+const idleRoundMs = 500;
+const busyRoundMs = 20;
+const roundsOf = new WeakMap<Queryable, Rounds>();
+
+// Questions that are asked at about the same time go to each node together. Otherwise the polls of ten workers would be dozens of
+// statements a second on every node of an idle cluster.
+class Rounds {
+  readonly #database: Queryable;
+  #waiting: Question[] = [];
+  #nextMs = 0;
+
+  constructor(database: Queryable) {
+    this.#database = database;
+  }
+
+  ask(asked: Statement): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.push({ asked, resolve, reject }) > 1) return;
+      const pauseMs = Math.max(0, this.#nextMs - performance.now());
+      setTimeout(() => void this.#run(), pauseMs);
+    });
+  }
+
+  async #run(): Promise<void> {
+    const questions = this.#waiting;
+    this.#waiting = [];
+    try {
+      const answers = await askNodes(
+        this.#database,
+        questions.map(({ asked }) => asked),
+      );
+      const isIdle = answers.every((rows) => rows.length === 0);
+      this.#nextMs = performance.now() + (isIdle ? idleRoundMs : busyRoundMs);
+      for (const [at, { resolve }] of questions.entries()) resolve(answers[at] ?? []);
+    } catch (error) {
+      this.#nextMs = performance.now() + idleRoundMs;
+      for (const { reject } of questions) reject(error);
+    }
+  }
+}
+
+// Returns the rows of each question.
+async function askNodes(database: Queryable, questions: Statement[]): Promise<Row[][]> {
+  const shards = await layoutOf(database);
+  const nodes = Map.groupBy(shards, ({ node, port }) => `${node}:${port}`);
+  const commands = [...nodes.values()].map((own) => ({ ...own[0], text: commandOf(questions, own) }));
+  const answers = await database.query<{ success: boolean; result: string }>(
+    sql`
+      select success, result
+      from master_run_on_worker(
+        ${commands.map(({ node }) => node)}::text[], ${commands.map(({ port }) => port)}::int[],
+        ${commands.map(({ text }) => text)}::text[], true
+      )`,
+  );
+  const good = answers.filter(({ success }) => success).map(({ result }) => JSON.parse(result) as Row[][]);
+  if (good.length < answers.length) layouts.delete(database);
+  if (good.length === 0) throw new Error(`no node of the cluster answers: ${answers[0]?.result ?? "there is none"}`);
+  return questions.map((_, at) => good.flatMap((rows) => rows[at] ?? []));
+}
+
+function layoutOf(database: Queryable): Promise<Shard[]> {
+  const known = layouts.get(database);
+  if (known && performance.now() - known.loadedMs < layoutMs) return known.shards;
+  const shards = loadLayout(database);
+  layouts.set(database, { loadedMs: performance.now(), shards });
+  shards.catch(() => layouts.delete(database));
+  return shards;
+}
+
+// Reads the metadata on the coordinator. Partitions are left out, because nobody asks about them.
+function loadLayout(database: Queryable): Promise<Shard[]> {
+  return database.query<Shard & Row>(
+    unprepared(`
+    select n.nodename as node, n.nodeport as port, s.shardminvalue as group, c.relname as table,
+      shard_name(s.logicalrelid, s.shardid) as name
+    from pg_dist_shard as s
+    join pg_class as c on c.oid = s.logicalrelid and not c.relispartition
+    join pg_dist_placement as p using (shardid)
+    join pg_dist_node as n using (groupid)
+    where s.shardminvalue is not null and n.isactive and n.noderole = 'primary'`),
+  );
+}
+
+// One statement for all shards of a node.
+function commandOf(questions: Statement[], shards: Shard[]): string {
+  const groups = [...Map.groupBy(shards, ({ group }) => group).values()].map(
+    (group) => new Map(group.map(({ table, name }) => [table, name])),
+  );
+  const parts = questions.map((asked) => {
+    const filled = fill(asked);
+    const texts = groups.map((names) => `(${rename(filled, names)})`);
+    return `(select coalesce(json_agg(answer), '[]') from (${texts.join(" union all ")}) as answer)`;
+  });
+  return `select json_build_array(${parts.join(", ")})`;
+}
+
+function fill({ text, values }: Statement): string {
+  return text.replaceAll(/\$(\d+)/g, (_, at: string) => literal(values[Number(at) - 1]));
+}
+
+// Replaces the names of tables with those of a shard's.
+function rename(text: string, names: Map<string, string>): string {
+  return text.replaceAll(/\b(from|join)\s+(\w+)\b/g, (whole, word: string, table: string) => {
+    const name = names.get(table);
+    return name === undefined ? whole : `${word} ${name}`;
+  });
+}
+
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return "null";
+  if (typeof value === "number") return String(value);
+  if (typeof value === "string") return escapeLiteral(value);
+  throw new Error("only texts and numbers can be asked about in a cluster");
+}
+
+const askingMaxMs = 2_000;
+
+// Asks every node, also the coordinator, whether it answers. Returns why one does not.
+export async function listNodes(database: Queryable): Promise<NodeState[]> {
+  const nodes = await database.query<{ host: string; port: number }>(
+    unprepared("select nodename as host, nodeport as port from pg_dist_node where noderole = 'primary' order by groupid"),
+  );
+  return Promise.all(nodes.map((node) => askNode(database, node)));
+}
+
+async function askNode(database: Queryable, { host, port }: { host: string; port: number }): Promise<NodeState> {
+  const asking = database.query<{ success: boolean; result: string }>(
+    sql`select success, result from master_run_on_worker(${[host]}::text[], ${[port]}::int[], array['select 1'], false)`,
+  );
+  const silence = sleep(askingMaxMs, [{ success: false, result: "it does not answer" }], { ref: false });
+  const name = `${host}:${port}`;
+  try {
+    const [answer] = await Promise.race([asking, silence]);
+    return { name, fault: answer?.success === true ? null : (answer?.result ?? "it gave no answer").replaceAll(/\s+/g, " ") };
+  } catch (error) {
+    return { name, fault: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+// For the readiness probe, which says nothing about addresses.
+export async function countNodes(database: Queryable): Promise<{ all: number; reachable: number }> {
+  const nodes = await listNodes(database);
+  return { all: nodes.length, reachable: nodes.filter(({ fault }) => fault === null).length };
+}
