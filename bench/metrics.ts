@@ -56,9 +56,7 @@ async function measureTally(database: Database): Promise<void> {
   const cpuBefore = process.cpuUsage();
   for (const { activities, started } of made) {
     const before = performance.now();
-    await database.transaction((tx) =>
-      tallyBatch(tx, tenantId, { activities, startedSessions: started, isAssessed: false, isBrief: false }),
-    );
+    await database.transaction((tx) => tallyBatch(tx, tenantId, { activities, startedSessions: started }));
     times.push(performance.now() - before);
   }
   const { user, system } = process.cpuUsage(cpuBefore);

@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import { readServers } from "./db/postgres/database-url.ts";
 import { clientIdFault } from "./domain/client.ts";
 import { slugFault } from "./domain/tenant.ts";
-import { logFormats, type LogFormat } from "./log.ts";
 import { readMailSettings, type MailSettings } from "./mail/settings.ts";
 import { readProxies } from "./proxies.ts";
 import { readWorkers, type WorkerCount } from "./processes/worker-count.ts";
@@ -35,6 +34,9 @@ const roles = ["api", "collector", "engine"] as const;
 export type Role = (typeof roles)[number];
 
 const rowSecurities = ["auto", "on", "off"] as const;
+
+const logFormats = ["json", "pretty"] as const;
+export type LogFormat = (typeof logFormats)[number];
 
 export type Config = {
   host: string;

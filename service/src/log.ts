@@ -1,9 +1,7 @@
 import { pino, type Logger } from "pino";
+import type { LogFormat } from "./config.ts";
 
 const causesMax = 3;
-
-export const logFormats = ["json", "pretty"] as const;
-export type LogFormat = (typeof logFormats)[number];
 
 // Lines go to standard error. JSON lines are written in the background, lines for people at once.
 export type LogOutput = { write: (text: string) => unknown };

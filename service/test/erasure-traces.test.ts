@@ -13,7 +13,7 @@ import { statement } from "../src/db/postgres/sql.ts";
 import { entityKey, saveSessions, saveStates } from "../src/db/states.ts";
 import { deleteEntries, insertList, saveEntries } from "../src/db/value-lists.ts";
 import { accountSubject, type RecordedActivity } from "../src/domain/activity.ts";
-import { tallyBatch } from "../src/engine/tally.ts";
+import { mergeAdditions, tallyBatch } from "../src/engine/tally.ts";
 import { TestTenant } from "./harness.ts";
 import { useOwnService } from "./process.ts";
 import { findTraces } from "./traces.ts";
@@ -56,9 +56,10 @@ async function writeTraces(tenant: TestTenant, account: string): Promise<void> {
     const times = { event_at: at, labelled_at: at, known_at: at };
     const label = { activity: { id_key: payment.id_key, received_at: at }, source: "api", y: 1, weight: 1, ...times } as const;
     await saveLabels(tx, tenant.tenantId, [{ ...label, case_id: null, case_version: null, actor: "x" }]);
-    const counted = { activities, startedSessions: new Map([[session, at]]), isAssessed: true };
-    await tallyBatch(tx, tenant.tenantId, { ...counted, isBrief: false });
-    await tallyBatch(tx, tenant.tenantId, { ...counted, isBrief: true });
+    const counted = { activities, startedSessions: new Map([[session, at]]) };
+    await tallyBatch(tx, tenant.tenantId, counted);
+    await mergeAdditions(tx, tenant.tenantId);
+    await tallyBatch(tx, tenant.tenantId, counted);
     const facts = { ring: new Uint8Array(3), facts: "{}" };
     const states = [
       { kind: "account" as const, key: entityKey("account", account), ...facts },

@@ -26,9 +26,9 @@ function activityOf({ at, ...more }: Event): RecordedActivity {
 export async function count(
   tenant: TestTenant,
   events: Event[],
-  { started = new Map<string, string>(), isAssessed = false, isBrief = false } = {},
+  started: ReadonlyMap<string, string> = new Map<string, string>(),
 ): Promise<void> {
-  const batch = { activities: events.map(activityOf), startedSessions: started, isAssessed, isBrief };
+  const batch = { activities: events.map(activityOf), startedSessions: started };
   await tenant.service.database.transaction((tx) => tallyBatch(tx, tenant.tenantId, batch));
 }
 

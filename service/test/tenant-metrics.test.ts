@@ -1,6 +1,7 @@
 import { array, assert, asyncProperty, boolean, integer, nat, option, record } from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { metricNames } from "../src/domain/metric.ts";
+import { mergeAdditions } from "../src/engine/tally.ts";
 import { TestTenant, useService } from "./harness.ts";
 import { between, count, dayMs, hourMs, iso, minuteMs, now, read, today, type Event, type Point } from "./tallies.ts";
 
@@ -42,7 +43,7 @@ test("GET metrics 200: a session starts once, at its start event or else at its 
     { at: at + 4 * hourMs, type: start },
     { at: at + 5 * hourMs, session_id: "known", type: start },
   ];
-  await count(own, batch, { started });
+  await count(own, batch, started);
   await count(own, [{ at: at + 5 * hourMs, session_id: "silent", type: start }]);
   const points = await read(own, { ...between(at, at + 6 * hourMs), aggregation: "hour", metric: "session_starts" });
   expect(points.map((point) => point.session_starts)).toEqual([1, 1, 1, 0, 1, 0]);
@@ -135,12 +136,13 @@ test.each([
       integer({ min: 1, max: span }),
       nat(60),
       array(boolean(), { minLength: 3, maxLength: 3 }),
-      async (all, back, length, split, [isFirstBrief = false, isSecondBrief = false, isThirdBrief = false]) => {
+      async (all, back, length, split, areMerged) => {
         const own = await newTenant();
         const parts = [all.slice(0, split), all.slice(split, split + 20), all.slice(split + 20)];
-        const areBrief = [isFirstBrief, isSecondBrief, isThirdBrief];
-        for (const [index, part] of parts.entries())
-          await count(own, part, { isAssessed: true, isBrief: areBrief[index] ?? false });
+        for (const [index, part] of parts.entries()) {
+          await count(own, part);
+          if (areMerged[index] === true) await service.current.database.transaction((tx) => mergeAdditions(tx, own.tenantId));
+        }
         const from = now - back;
         const points = await read(own, { ...between(from, from + length), aggregation: unit });
         expect(points).toEqual(bruteForce(unit, from, from + length, all));
@@ -210,9 +212,7 @@ test.each(metricNames)(
   async (metric) => {
     const own = await newTenant();
     const sessions = Array.from({ length: 9 }, (_, index) => ({ at: now - index * dayMs, session_id: `${index % 4}` }));
-    await count(own, [...sessions, { at: now, session_id: "a", website_account_id: "a" }], {
-      started: new Map([["a", iso(now)]]),
-    });
+    await count(own, [...sessions, { at: now, session_id: "a", website_account_id: "a" }], new Map([["a", iso(now)]]));
     for (const aggregation of ["hour", "month"]) {
       const range = { ...between(now - 6 * dayMs, now + 1), aggregation };
       const all = await read(own, range);

@@ -72,7 +72,7 @@ autoload -U +X bashcompinit && bashcompinit
 ${bashScript(words)}`;
 }
 
-export function completionCommand(others: () => Command[]): Command {
+export function completionCommand(others: () => Promise<Command[]>): Command {
   return {
     name: "completion",
     usage: `completion ${shells.join("|")}`,
@@ -83,7 +83,7 @@ export function completionCommand(others: () => Command[]): Command {
     run: async ({ positionals }): Promise<Outcome> => {
       const shell = shells.find((each) => each === positionals[0]);
       if (shell === undefined) throw new UsageFault(`completion supports ${shells.join(" and ")}`);
-      const words = wordsOf(others());
+      const words = wordsOf(await others());
       const script = shell === "bash" ? bashScript(words) : zshScript(words);
       return { result: { shell, script }, text: script };
     },

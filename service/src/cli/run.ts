@@ -5,33 +5,10 @@ import { readConfig } from "../config.ts";
 import { BackupFault } from "../db/backup/dump-file.ts";
 import { Failure } from "../domain/failure.ts";
 import { databaseFault, isDatabaseTrouble, isOperators } from "../operator.ts";
-import { backupCommands } from "./backup.ts";
-import { accountCommands } from "./accounts.ts";
-import { caseCommands } from "./cases.ts";
 import { UsageFault, type Command, type Terminal } from "./command.ts";
 import { completionCommand } from "./completion.ts";
-import { distributeCommand } from "./distribute.ts";
-import { doctor } from "./doctor.ts";
-import { approvalCommands } from "./approvals.ts";
-import { dueTimeCommands } from "./due-times.ts";
-import { eventCommands } from "./events.ts";
-import { exportCommand } from "./export.ts";
-import { importCommand } from "./import.ts";
-import { issuerCommands } from "./issuers.ts";
-import { labelCommands } from "./labels.ts";
-import { listCommands } from "./lists.ts";
-import { policyCommands } from "./policy.ts";
-import { ruleCommands } from "./rules.ts";
-import { scimCommands } from "./scim.ts";
-import { searchCommand } from "./search.ts";
-import { snoozeCommands } from "./snoozes.ts";
-import { viewCommands } from "./views.ts";
 import { openStore, type Store } from "./store.ts";
 import { cellText, printable } from "./table.ts";
-import { tenantCommands } from "./tenants.ts";
-import { tokenCommands } from "./tokens.ts";
-import { userCommands } from "./users.ts";
-import { webhookCommands } from "./webhooks.ts";
 
 // Works differently from the other commands: it becomes the service's process and prints what the service prints.
 const serve: Command = {
@@ -47,40 +24,54 @@ const serve: Command = {
   },
 };
 
-const commands: Command[] = [
-  serve,
-  ...tenantCommands,
-  ...userCommands,
-  ...issuerCommands,
-  ...scimCommands,
-  ...tokenCommands,
-  ...caseCommands,
-  exportCommand,
-  searchCommand,
-  ...viewCommands,
-  ...accountCommands,
-  ...ruleCommands,
-  ...listCommands,
-  ...policyCommands,
-  ...approvalCommands,
-  ...dueTimeCommands,
-  ...snoozeCommands,
-  ...eventCommands,
-  importCommand,
-  ...labelCommands,
-  ...webhookCommands,
-  ...backupCommands,
-  distributeCommand,
-  doctor,
-  completionCommand(() => commands),
+type Group = { words: string[]; load: () => Promise<Command[]> };
+
+// The commands that begin with certain words. Loading the files of all commands takes longer than most commands run.
+export const commandGroups: Group[] = [
+  { words: ["serve"], load: async () => [serve] },
+  { words: ["tenant"], load: async () => (await import("./tenants.ts")).tenantCommands },
+  { words: ["user", "link"], load: async () => (await import("./users.ts")).userCommands },
+  { words: ["issuers"], load: async () => (await import("./issuers.ts")).issuerCommands },
+  { words: ["scim"], load: async () => (await import("./scim.ts")).scimCommands },
+  { words: ["client", "token", "keys", "migrate"], load: async () => (await import("./tokens.ts")).tokenCommands },
+  {
+    words: ["cases"],
+    load: async () => [...(await import("./cases.ts")).caseCommands, (await import("./export.ts")).exportCommand],
+  },
+  { words: ["search"], load: async () => [(await import("./search.ts")).searchCommand] },
+  { words: ["views"], load: async () => (await import("./views.ts")).viewCommands },
+  { words: ["accounts"], load: async () => (await import("./accounts.ts")).accountCommands },
+  { words: ["rules"], load: async () => (await import("./rules.ts")).ruleCommands },
+  { words: ["lists"], load: async () => (await import("./lists.ts")).listCommands },
+  { words: ["policy"], load: async () => (await import("./policy.ts")).policyCommands },
+  { words: ["approvals"], load: async () => (await import("./approvals.ts")).approvalCommands },
+  { words: ["due-times"], load: async () => (await import("./due-times.ts")).dueTimeCommands },
+  { words: ["snoozes"], load: async () => (await import("./snoozes.ts")).snoozeCommands },
+  { words: ["events"], load: async () => (await import("./events.ts")).eventCommands },
+  { words: ["import"], load: async () => [(await import("./import.ts")).importCommand] },
+  { words: ["labels"], load: async () => (await import("./labels.ts")).labelCommands },
+  { words: ["webhooks"], load: async () => (await import("./webhooks.ts")).webhookCommands },
+  { words: ["backup", "restore"], load: async () => (await import("./backup.ts")).backupCommands },
+  { words: ["distribute"], load: async () => [(await import("./distribute.ts")).distributeCommand] },
+  { words: ["doctor"], load: async () => [(await import("./doctor.ts")).doctor] },
+  { words: ["completion"], load: async () => [completionCommand(() => load(commandGroups))] },
 ];
+
+async function load(groups: Group[]): Promise<Command[]> {
+  return (await Promise.all(groups.map((group) => group.load()))).flat();
+}
+
+function commandsOf(word: string): Promise<Command[]> {
+  return load(commandGroups.filter(({ words }) => words.includes(word)));
+}
 const exitDone = 0;
 const exitFailed = 1;
 const exitUsage = 2;
 
 // Lists all commands, or those that begin with a word.
-function help(word?: string): string {
-  const told = commands.filter(({ name }) => word === undefined || name.split(" ")[0] === word);
+async function help(word?: string): Promise<string> {
+  const all = await (word === undefined ? load(commandGroups) : commandsOf(word));
+  const told = all.filter(({ name }) => word === undefined || name.split(" ")[0] === word);
   const width = Math.max(...told.map((command) => command.usage.length));
   const lines = told.map((command) => `  ${command.usage.padEnd(width)}  ${command.summary}`);
   if (word !== undefined)
@@ -104,8 +95,8 @@ function commandHelp({ usage, summary, options }: Command): string {
   return [`Usage: ./casehound ${usage}`, "", summary, ...(lines.length > 0 ? ["", ...lines] : [])].join("\n");
 }
 
-function findCommand(words: string[]): { command: Command; rest: string[] } {
-  const command = commands
+async function findCommand(words: string[]): Promise<{ command: Command; rest: string[] }> {
+  const command = (await commandsOf(words[0] ?? ""))
     .toSorted((a, b) => b.name.length - a.name.length)
     .find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
   if (!command)
@@ -155,12 +146,12 @@ async function run(args: string[], terminal: Terminal): Promise<number> {
     return exitDone;
   };
   const [first = "", second = ""] = args;
-  if (["", "--help", "-h", "help"].includes(first)) return print(help());
+  if (["", "--help", "-h", "help"].includes(first)) return print(await help());
   if (first === "--version") return print(`casehound ${version()}`);
   // --help after the first word of a command, as in "tenant --help".
-  const isHalf = args.length === 2 && commands.some(({ name }) => name.startsWith(`${first} `)) && second === "--help";
-  if (isHalf) return print(help(first));
-  const { command, rest } = findCommand(args);
+  const hasMore = (await commandsOf(first)).some(({ name }) => name.startsWith(`${first} `));
+  if (args.length === 2 && hasMore && second === "--help") return print(await help(first));
+  const { command, rest } = await findCommand(args);
   const { values, positionals } = parseCommand(command, rest);
   if (values["help"] === true) return print(commandHelp(command));
   const { min, max } = command.positionals;

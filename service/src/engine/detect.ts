@@ -168,8 +168,6 @@ export async function scoreClaimed(detector: Detector, { tx, tenantId, turn, set
       // days.
       activities: isHistory ? activities.map((each) => ({ ...each, received_at: now })) : activities,
       startedSessions: memory.started,
-      isAssessed: turn.assessed_at !== null,
-      isBrief: isAssessment || isAssessing(turn, now),
     }),
     saveHits(batch, judged),
     saveCases(tx, tenantId, cases.joined),

@@ -8,7 +8,7 @@ import {
   type BucketChange,
   type MetricBucket,
 } from "../db/metric-buckets.ts";
-import { Sketch, hashOf, hashesIn, type Hash } from "../detection/sketch.ts";
+import { Sketch, exactMax, hashOf, hashesIn, type Hash } from "../detection/sketch.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import { bucketStart, levelsOf, type MetricLevel } from "../domain/metric.ts";
 
@@ -25,31 +25,17 @@ type Tally = {
   ids: Hash[];
 };
 
-// `startedSessions` maps the sessions first seen in this batch to the time of their first event. `isAssessed`: the tenant's servers
-// have sent assessments at some time. `isBrief`: somebody may wait for this batch.
-type Tallied = {
-  activities: RecordedActivity[];
-  startedSessions: ReadonlyMap<string, string>;
-  isAssessed: boolean;
-  isBrief: boolean;
-};
+// `startedSessions` maps the sessions first seen in this batch to the time of their first event.
+type Tallied = { activities: RecordedActivity[]; startedSessions: ReadonlyMap<string, string> };
 
-// Larger batches are rare while somebody waits, and their additions would be as large as the buckets.
-const additionMax = 100;
-
-// Counts a batch of one tenant by event time. The caller holds the tenant's turn.
-export async function tallyBatch(
-  tx: Queryable,
-  tenantId: string,
-  { activities, startedSessions, isAssessed, isBrief }: Tallied,
-): Promise<void> {
+// Counts a batch of one tenant by event time. The caller holds the tenant's turn. A bucket's sketches are far larger than what a
+// batch adds to them, so additions are kept apart, and many of them are merged at once.
+export async function tallyBatch(tx: Queryable, tenantId: string, { activities, startedSessions }: Tallied): Promise<void> {
   const tallies = new Tallies();
   sumUp(tallies, activities, startedSessions);
   if (tallies.all().length === 0) return;
-  if (!isBrief || activities.length > additionMax) {
-    if (isAssessed) tallies.add(await takeAdditions(tx, tenantId));
-    return mergeTallies(tx, tenantId, tallies.all());
-  }
+  // The hashes of an addition are read again when it is merged, and a sketch of more members has none.
+  if (activities.length > exactMax) return mergeTallies(tx, tenantId, tallies.all());
   if (await insertAdditions(tx, tenantId, tallies.all().map(bucketOf))) await mergeAdditions(tx, tenantId);
 }
 

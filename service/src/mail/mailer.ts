@@ -1,5 +1,4 @@
 // Hands e-mails to the operator's mail server.
-import { createTransport } from "nodemailer";
 import { isAddress, type MailSettings } from "./settings.ts";
 
 // `id` is the same in every attempt, so that a mailbox can recognize a duplicate.
@@ -31,19 +30,18 @@ const base64 = (text: string) => Buffer.from(text).toString("base64");
 
 export class Mailer {
   readonly #settings: MailSettings;
-  readonly #transport: ReturnType<typeof transportOf>;
+  #transport: ReturnType<typeof transportOf> | null = null;
   readonly #limitMs: number;
 
   constructor(settings: MailSettings, limitMs = conversationMs) {
     this.#settings = settings;
     this.#limitMs = limitMs;
-    this.#transport = transportOf(settings);
   }
 
   // Connects and logs in, but sends nothing. Returns what is wrong, or null.
   async check(): Promise<string | null> {
     try {
-      await this.#transport.verify();
+      await (await this.#open()).verify();
       return null;
     } catch (error) {
       return this.#wordsOf(error);
@@ -56,7 +54,8 @@ export class Mailer {
     const limit = AbortSignal.timeout(this.#limitMs);
     if (!isAddress(to)) return { isSent: false, error: "the address is not valid", isFinal: true, isServerFault: false };
     try {
-      await this.#transport.sendMail({
+      const transport = await this.#open();
+      await transport.sendMail({
         // Objects, not texts: a text would be parsed, and might turn out to be several addresses.
         from,
         to: { name: "", address: to },
@@ -83,6 +82,10 @@ export class Mailer {
     }
   }
 
+  #open(): ReturnType<typeof transportOf> {
+    return (this.#transport ??= transportOf(this.#settings));
+  }
+
   // A server may repeat what it was sent, so the login is removed.
   #wordsOf(error: unknown): string {
     const { user, password } = this.#settings;
@@ -98,7 +101,9 @@ export function openMailer(settings: MailSettings | null): Mailer | null {
   return settings && new Mailer(settings);
 }
 
-function transportOf({ host, port, tls, user, password }: MailSettings) {
+// Loads the library only when it is needed, because it is large and most services send no e-mail.
+async function transportOf({ host, port, tls, user, password }: MailSettings) {
+  const { createTransport } = await import("nodemailer");
   return createTransport({
     host,
     port,

@@ -36,7 +36,7 @@ import type { Database } from "../db/postgres/database.ts";
 import { gatherReads, gatherWrites } from "../db/postgres/gather.ts";
 import { insertBatches } from "../db/inbox.ts";
 import { findOrMakeKeys, savePublicUrl } from "../db/settings.ts";
-import { findTenantsByKeys } from "../db/tenants.ts";
+import { findTenantByKey } from "../db/tenants.ts";
 import type { Assessor } from "../engine/assessor.ts";
 import type { Clock } from "../engine/cases.ts";
 import type { Enrichment } from "../engine/enrichment.ts";
@@ -64,10 +64,11 @@ type Shared = {
 type Collecting = Pick<Shared, "database" | "clock" | "limiter" | "metrics"> & { server: ApiServer };
 
 function newCollector(config: Config, { database, clock, limiter, metrics, server }: Collecting): Collector {
-  const findTenant = gatherReads((_all, keys) => findTenantsByKeys(database, keys, clock.now()));
+  // The requests of one turn that name the same key share a statement.
+  const findTenant = gatherReads(async (key) => new Map([[key, await findTenantByKey(database, key, clock.now())]]));
   return new Collector({
     database,
-    findTenant: (key) => findTenant("", key),
+    findTenant: (key) => findTenant(key, key),
     trustedProxies: config.trustedProxies,
     isStopping: () => server.isStopping,
     admit: (tenantId) => limiter.admitPage(tenantId),
