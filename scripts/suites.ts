@@ -12,7 +12,7 @@ export const slowFiles = [
   "service/test/{collector-limits,engine-side-by-side,scopes}.test.ts",
   "service/test/{collector-outage,outage,sdk-outage,silence}.test.ts",
   "service/test/{detection-stages,detection-voices,model,simulator-sdk}.test.ts",
-  "service/test/{cluster,cluster-plans}.test.ts",
+  "service/test/cluster-plans.test.ts",
   "service/test/{docs-browser,identity-browser,sdk-browser,tag-browser}.test.ts",
   "service/test/{embedded,embedded-commands,embedded-words}.test.ts",
   "service/test/{engine-crashes,engine-kills,models-crashes}.test.ts",
