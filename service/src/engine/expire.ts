@@ -33,7 +33,8 @@ const signInTable = "sign_in_attempts";
 type ExpiryOptions = { database: Database; clock: { now: () => string }; log: Logger; retentionDays: number };
 // `removed`: rows per table, and for activity the number of days. `isWhole`: nothing failed and nothing was left for later.
 export type Expired = { removed: Record<string, number>; isWhole: boolean };
-type Pass = ExpiryOptions & { signal: AbortSignal; today: string; isDistributed: boolean };
+type Pass = ExpiryOptions & { signal: AbortSignal; today: string };
+type Removal = Pass & { isDistributed: boolean };
 
 // Creates the partitions of the coming days and removes expired data. If several processes run, only one does the removal.
 // Retention is in whole days, so the tables are swept once a day.
@@ -55,10 +56,12 @@ export class Expiry extends Worker {
   async pass(): Promise<Expired | null> {
     const { signal } = this;
     const today = this.#options.clock.now().slice(0, 10);
-    const pass: Pass = { ...this.#options, signal, today, isDistributed: await isCluster(this.#options.database) };
+    const pass: Pass = { ...this.#options, signal, today };
     // Every process does this, because without these partitions no activity can be stored.
     const isReady = await attempt(pass, "upcoming partitions", () => makePartitions(pass));
-    const expired = await holdExpiry(pass.database, (held) => expire(held, pass, this.#sweptOn !== today));
+    const expired = await holdExpiry(pass.database, async (held) =>
+      expire(held, { ...pass, isDistributed: await isCluster(pass.database) }, this.#sweptOn !== today),
+    );
     if (!expired) return isReady ? null : { removed: {}, isWhole: false };
     if (expired.isWhole) this.#sweptOn = today;
     if (Object.keys(expired.removed).length > 0) pass.log.info({ removed: expired.removed }, "expired data was removed");
@@ -78,7 +81,7 @@ async function makePartitions({ database, today }: Pass): Promise<void> {
   }
 }
 
-async function expire(held: Queryable, pass: Pass, isSweeping: boolean): Promise<Expired> {
+async function expire(held: Queryable, pass: Removal, isSweeping: boolean): Promise<Expired> {
   const removed: Record<string, number> = {};
   const add = (name: string, count: number) => {
     if (count > 0) removed[name] = (removed[name] ?? 0) + count;
@@ -94,7 +97,7 @@ async function expire(held: Queryable, pass: Pass, isSweeping: boolean): Promise
 
 type Add = (name: string, count: number) => void;
 
-async function dropDays(held: Queryable, { signal, today, retentionDays, isDistributed }: Pass, add: Add): Promise<void> {
+async function dropDays(held: Queryable, { signal, today, retentionDays, isDistributed }: Removal, add: Add): Promise<void> {
   // All tenants share a day's partition, so it is kept for the longest retention of any tenant.
   const { longest } = await findRetention(held, retentionDays);
   const since = dayOf(today, -longest);
@@ -108,7 +111,7 @@ async function dropDays(held: Queryable, { signal, today, retentionDays, isDistr
 }
 
 // Deletes rows of tenants with a shorter retention from days that other tenants still keep.
-async function sweepDays(held: Queryable, pass: Pass, add: Add): Promise<void> {
+async function sweepDays(held: Queryable, pass: Removal, add: Add): Promise<void> {
   const { shortest, longest } = await findRetention(held, pass.retentionDays);
   const [from, to] = [dayOf(pass.today, -longest), dayOf(pass.today, -shortest)];
   for (const table of await listDayTables(held)) {
@@ -119,7 +122,7 @@ async function sweepDays(held: Queryable, pass: Pass, add: Add): Promise<void> {
   }
 }
 
-async function sweepTable(held: Queryable, sweep: Sweep, pass: Pass, add: Add): Promise<void> {
+async function sweepTable(held: Queryable, sweep: Sweep, pass: Removal, add: Add): Promise<void> {
   const { signal, today, retentionDays } = pass;
   if (pass.isDistributed && sweep.table !== signInTable) return sweepTenants(held, sweep, pass, add);
   const pages = await countPages(held, sweep.table);
