@@ -58,9 +58,11 @@ Reflect.set(Client.prototype, "query", function tracked(this: Client, ...args: u
     if (isCommit) batches.delete(this);
     callback(error, result);
   };
-  // For a commit it matters whether its response was received.
-  if (isCommit) setImmediate(() => pass(armed, "commit sent"));
-  return Reflect.apply(query, this, args);
+  const sent = Reflect.apply(query, this, args);
+  // For a commit it matters whether its response was received. The statements of one turn are written before this, and nothing is
+  // read before it.
+  if (isCommit) process.nextTick(() => pass(armed, "commit sent"));
+  return sent;
 });
 
 type Emit = (this: Server, event: string, ...args: unknown[]) => boolean;

@@ -115,7 +115,6 @@ async function checkSource(call: Unopened): Promise<void> {
 }
 
 async function restore(call: Call): Promise<Outcome> {
-  await refuseCluster(call);
   const began = Date.now();
   const file = fileOf(call);
   const [progress, interrupted] = [new Progress(), onInterrupt()];

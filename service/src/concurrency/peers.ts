@@ -16,7 +16,7 @@ export class Peers {
   }
 
   // Returns a function that counts units to send to the others, or null if there are no others. Counts of a key below `least` are not
-  // taken yet, so that callers who use little cause no messages.
+  // sent yet, so that callers who use little cause no messages.
   join(topic: string, { least, onCount }: Omit<Topic, "unsent">): ((key: string, units: number) => void) | null {
     if (this.salt === null) return null;
     const unsent = new Map<string, number>();
