@@ -169,7 +169,6 @@ async function expectSame(url: string): Promise<void> {
     "issuer_state",
     "labels",
     "member_closes",
-    "metric_additions",
     "model_runs",
     "models",
     "notices",
