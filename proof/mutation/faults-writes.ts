@@ -164,7 +164,7 @@ export const writeFaults: Fault[] = [
     ["the log is read without its tenant", "listEventsAfter", /tenant_id = \$\{\w+\} and /, "", "service/test/events.test.ts"],
     [
       "the log has gaps",
-      "appendEvents",
+      "appendAtOnce",
       /(last_event_id = last_event_id \+ \$\{.*\}::int)/,
       "$1 + 1",
       "service/test/events.test.ts",
