@@ -193,8 +193,24 @@ async function askNode(database: Queryable, { host, port }: { host: string; port
   }
 }
 
-// For the readiness probe, which says nothing about addresses.
-export async function countNodes(database: Queryable): Promise<{ all: number; reachable: number }> {
+type NodeCount = { all: number; reachable: number };
+
+const countedMs = 1_000;
+const counts = new WeakMap<Queryable, { untilMs: number; count: Promise<NodeCount> }>();
+
+// For the readiness probe, which says nothing about addresses. Anyone can call it as often as they like, so its callers share one
+// look at the nodes.
+export function countNodes(database: Queryable): Promise<NodeCount> {
+  const known = counts.get(database);
+  if (known && performance.now() < known.untilMs) return known.count;
+  const look = { untilMs: Number.POSITIVE_INFINITY, count: lookAtNodes(database) };
+  counts.set(database, look);
+  const settle = () => void (look.untilMs = performance.now() + countedMs);
+  look.count.then(settle, settle);
+  return look.count;
+}
+
+async function lookAtNodes(database: Queryable): Promise<NodeCount> {
   const nodes = await listNodes(database);
   return { all: nodes.length, reachable: nodes.filter(({ fault }) => fault === null).length };
 }
