@@ -5,9 +5,8 @@ import { DatabaseError } from "pg";
 import { clock } from "../clock.ts";
 import { ConfigFault } from "../config.ts";
 import { BackupFault, FileFault, readDump, writeDump, type DumpHeader, type Piece } from "../db/backup/dump-file.ts";
-import { isCluster } from "../db/citus/nodes.ts";
 import { dumpDatabase } from "../db/backup/dump.ts";
-import { migrationsOf, restoreDatabase } from "../db/backup/dump-restore.ts";
+import { migrationsOf, refuseCluster, restoreDatabase } from "../db/backup/dump-restore.ts";
 import { readMigrations } from "../db/postgres/migrate.ts";
 import { tellDatabase } from "../operator.ts";
 import { megabytes, progressLine } from "./backup-progress.ts";
@@ -32,14 +31,8 @@ async function checkTarget(call: Unopened): Promise<void> {
     throw new BackupFault(`${file} already exists: --force replaces it once the new backup is complete`);
 }
 
-// A cluster has no common moment for all of its nodes, so the tables in the file would not fit together.
-async function refuseCluster({ store }: Call): Promise<void> {
-  if (await isCluster(store.database))
-    throw new BackupFault("a Citus cluster cannot be saved in one file or restored from one: back up the servers of its nodes");
-}
-
 async function backup(call: Call): Promise<Outcome> {
-  await refuseCluster(call);
+  await refuseCluster(call.store.database);
   const began = Date.now();
   const file = fileOf(call);
   const partial = `${file}.${randomBytes(4).toString("hex")}.partial`;

@@ -16,6 +16,7 @@ import {
 } from "../postgres/migrate.ts";
 import { deletePublicUrl } from "../settings.ts";
 import { sql, unprepared } from "../postgres/sql.ts";
+import { isCluster } from "../citus/nodes.ts";
 
 // A process that has just stopped keeps its connections for a moment.
 const looksMax = 10;
@@ -71,6 +72,13 @@ async function checkAlone({ client, held }: RestoreTarget): Promise<void> {
     if (look === looksMax) throw new BackupFault("a casehound is running on this database: stop it first");
     await sleep(lookEveryMs);
   }
+  await refuseCluster(held);
+}
+
+// A cluster has no common moment for all of its nodes, so the tables in the file would not fit together.
+export async function refuseCluster(database: Queryable): Promise<void> {
+  if (await isCluster(database))
+    throw new BackupFault("a Citus cluster cannot be saved in one file or restored from one: back up the servers of its nodes");
 }
 
 async function hasOthers(held: Queryable): Promise<boolean> {
