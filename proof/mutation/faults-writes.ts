@@ -41,24 +41,26 @@ export const writeFaults: Fault[] = [
       "service/test/closes-together.test.ts",
     ],
     [
-      "a batch of closes that lost a race is not retried one by one",
+      "a batch of closes stores no replies",
       "closeTogether",
+      /\w+\.map\(.*\.claim, .*\)\);/,
+      "[];",
+      "service/test/closes-together.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/api/together.ts", [
+    [
+      "a batch of closes that lost a race is not retried one by one",
+      "tryTogether",
       /if \(\w+\) return \w+\.map\(\(\) => null\);/,
       "",
       "service/test/closes-together.test.ts",
     ],
     [
       "a batch of closes is retried although the database is unreachable",
-      "closeTogether",
+      "tryTogether",
       /!\(\w+ instanceof Failure\) \|\| \w+\.code === "transaction-contended"/,
       "true",
-      "service/test/closes-together.test.ts",
-    ],
-    [
-      "a batch of closes stores no replies",
-      "closeTogether",
-      /\w+\.map\(.*\.claim, .*\)\);/,
-      "[];",
       "service/test/closes-together.test.ts",
     ],
   ]),
@@ -141,7 +143,28 @@ export const writeFaults: Fault[] = [
   ]),
   ...faultsIn("service/src/db/accounts.ts", [
     ["an account is read without its tenant", "findAccounts", /tenant_id = \$\{\w+\} and /, "", "service/test/isolation.test.ts"],
-    ["an account is changed without a lock", "lockAccount", /\s+for update/, "", "service/test/accounts-odd.test.ts"],
+    ["an account is erased without a lock", "lockAccount", /\s+for update/, "", "service/test/accounts-odd.test.ts"],
+    [
+      "an account is changed without a lock",
+      "lockFreeAccounts",
+      /\s+for update skip locked/,
+      "",
+      "service/test/accounts.test.ts",
+    ],
+    [
+      "a batch of changes waits for a locked account",
+      "lockFreeAccounts",
+      / skip locked/,
+      "",
+      "service/test/accounts-together.test.ts",
+    ],
+    [
+      "a batch of changes reaches another tenant's account",
+      "lockFreeAccounts",
+      /tenant_id = \$\{\w+\} and /,
+      "",
+      "service/test/accounts-together.test.ts",
+    ],
     [
       "a session's time goes backwards",
       "saveSessionTimes",
@@ -150,8 +173,26 @@ export const writeFaults: Fault[] = [
       "service/test/engine-accounts.test.ts",
     ],
   ]),
+  ...faultsIn("service/src/api/account-update.ts", [
+    ["a block does not reach the cases", "save", /.* && saveBlockedFlags\(.*\),/, "", "service/test/accounts.test.ts"],
+    [
+      "an account is blocked without a second person in a batch of changes",
+      "updateTogether",
+      / && mayNeedApproval\(.*\);/,
+      " && false;",
+      "service/test/accounts-together.test.ts",
+    ],
+  ]),
+  ...faultsIn("service/src/db/lists.ts", [
+    [
+      "an item of another version of its case is listed",
+      "caseItem",
+      /item_version = case_version/,
+      "item is not null",
+      "service/test/list-items.test.ts",
+    ],
+  ]),
   ...faultsIn("service/src/api/accounts.ts", [
-    ["a block does not reach the cases", "update", /if \(.*\) await saveBlockedFlag\(.*\);/, "", "service/test/accounts.test.ts"],
     [
       "an erasure does not change the log",
       "erase",

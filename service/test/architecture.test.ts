@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { problems } from "../src/api/http/problem.ts";
 import { operations } from "../src/api/operations.ts";
 import { filterParameters } from "../src/db/case-filters.ts";
-import { CaseListItem } from "../src/domain/case.ts";
+import { CaseListItem } from "../src/domain/case-item.ts";
 import { eventFacts } from "../src/domain/event.ts";
 import { scopes } from "../src/domain/scope.ts";
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { readlinkSync } from "node:fs";
 import { Database } from "../src/db/postgres/database.ts";
 import { distribute } from "../src/db/citus/distribute.ts";
 import { migrate } from "../src/db/postgres/migrate.ts";
@@ -36,14 +37,44 @@ export function clusterDatabaseName(name: string): string {
   return `${prefix}_${name.replaceAll("-", "")}`;
 }
 
-// Creates an empty database with the extension on every node, and returns its URL on the coordinator.
-async function createClusterDatabase(url: string, name = clusterDatabaseName(randomUUID())): Promise<string> {
+// The first process of a node's server. Null if the server is on another machine.
+export async function findPostmaster(url: string, node: Node): Promise<{ pid: number; folder: string } | null> {
+  const client = await connectTo({ connectionString: urlOfNode(url, node) });
+  try {
+    const { rows } = await client.query<{ text: string }>("select pg_read_file('postmaster.pid') as text");
+    const [pid = "", folder = ""] = (rows[0]?.text ?? "").split("\n");
+    return readlinkSync(`/proc/${pid}/cwd`) === folder ? { pid: Number(pid), folder } : null;
+  } catch {
+    return null;
+  } finally {
+    await client.end();
+  }
+}
+
+// Creates an ordinary database on the coordinator's server.
+export async function createPlainDatabase(url: string): Promise<string> {
+  const name = clusterDatabaseName(randomUUID());
+  const client = await connectTo({ connectionString: url });
+  await client.query(noPropagation);
+  await client.query(`create database ${name} encoding 'UTF8' template template0`);
+  await client.end();
+  return changeUrl(url, { database: name });
+}
+
+type Wanted = { name?: string; template?: string };
+
+// Creates an empty database with the extension on every node, and returns its URL on the coordinator. With a template, the
+// coordinator starts with a copy of that database.
+async function createClusterDatabase(url: string, { name, template = "template0" }: Wanted): Promise<string> {
+  const own = name ?? clusterDatabaseName(randomUUID());
   const nodes = await listNodes(url);
   const coordinator = nodes.find(({ isCoordinator }) => isCoordinator);
   if (!coordinator || nodes.length === 1)
     throw new Error("CITUS_DATABASE_URL: the database must know the coordinator's address and a worker");
-  await onEach(url, nodes, [noPropagation, `create database ${name} encoding 'UTF8' template template0`]);
-  const made = changeUrl(url, { database: name });
+  const workers = nodes.filter(({ isCoordinator }) => !isCoordinator);
+  await onEach(url, [coordinator], [noPropagation, `create database ${own} encoding 'UTF8' template ${template}`]);
+  await onEach(url, workers, [noPropagation, `create database ${own} encoding 'UTF8' template template0`]);
+  const made = changeUrl(url, { database: own });
   await onEach(made, nodes, ["create extension citus"]);
   const client = await connectTo({ connectionString: made });
   await client.query("select citus_set_coordinator_host($1, $2)", [coordinator.host, coordinator.port]);
@@ -53,9 +84,9 @@ async function createClusterDatabase(url: string, name = clusterDatabaseName(ran
   return made;
 }
 
-// The same with the tables, distributed.
-export async function createDistributedDatabase(url: string, name?: string): Promise<string> {
-  const made = await createClusterDatabase(url, name);
+// The same with the tables, distributed. The template is the name of a database on the coordinator's server.
+export async function createDistributedDatabase(url: string, wanted: Wanted = {}): Promise<string> {
+  const made = await createClusterDatabase(url, wanted);
   const database = new Database({ connectionString: made });
   await migrate(database);
   await distribute(database, shards);

@@ -1,4 +1,7 @@
 import { describe, expect, inject, test } from "vitest";
+import { askTenantIds } from "../src/db/citus/nodes.ts";
+import type { Queryable } from "../src/db/postgres/database.ts";
+import { statement } from "../src/db/postgres/sql.ts";
 import { runCli } from "./cli.ts";
 import { send, useService } from "./harness.ts";
 import { ServiceProcess } from "./launch.ts";
@@ -21,6 +24,25 @@ describe.skipIf(inject("citusUrl") === null)("a Citus cluster", () => {
     const { out } = await runCli(["doctor"], env);
     expect(out).toMatch(/^ok {4}cluster +\S+:\d+ answers$/m);
     expect(out).not.toMatch(/^FAIL {2}cluster/m);
+  });
+
+  test("polls: questions that are asked during a round wait for the next one", async () => {
+    const { database } = service.current;
+    const begun = Promise.withResolvers<void>();
+    let [underWay, most] = [0, 0];
+    const watched: Queryable = {
+      isCluster: true,
+      query: (asked) => {
+        begun.resolve();
+        most = Math.max(most, ++underWay);
+        return database.query<never>(asked).finally(() => underWay--);
+      },
+    };
+    const ask = () => askTenantIds(watched, statement("select tenant_id from inbox where tenant_id is null", []));
+    const first = ask();
+    await begun.promise;
+    expect(await Promise.all([first, ask()])).toEqual([[], []]);
+    expect(most).toBe(1);
   });
 
   test("distribute: nothing is left to do, and a second run changes nothing", async () => {

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { csvListOf, taken } from "../src/api/http/csv-export.ts";
 import { operations } from "../src/api/operations.ts";
 import { unprepared } from "../src/db/postgres/sql.ts";
-import type { CaseListItem } from "../src/domain/case.ts";
+import type { CaseListItem } from "../src/domain/case-item.ts";
 import { csvRecords } from "../src/domain/csv.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { useWorld } from "./fault-world.ts";

@@ -6,7 +6,8 @@ import { insertCase } from "../src/db/cases.ts";
 import { listCases } from "../src/db/lists.ts";
 import type { Queryable, Row } from "../src/db/postgres/database.ts";
 import { statement, type Statement } from "../src/db/postgres/sql.ts";
-import { changeStatus, openCase, type CaseDocument, type CaseListItem } from "../src/domain/case.ts";
+import { changeStatus, openCase, type CaseDocument } from "../src/domain/case.ts";
+import type { CaseListItem } from "../src/domain/case-item.ts";
 import { csvRecords } from "../src/domain/csv.ts";
 import { checkFinding } from "../src/domain/random-check.ts";
 import { uuidV7 } from "../src/domain/uuid.ts";
@@ -160,7 +161,7 @@ test.each([
   expect(sent).toHaveLength(1);
   const nodes = await service.current.database.transaction(async (tx) => {
     for (const kind of ["seqscan", "bitmapscan", "sort"]) await tx.query(statement(`set local enable_${kind} = off`, []));
-    const text = (sent[0]?.text ?? "").replaceAll("$1", `'${tenant.tenantId}'`);
+    const text = (sent[0]?.text ?? "").replaceAll("$1", `'${tenant.tenantId}'`).replaceAll("$2", "25");
     const [row] = await tx.query<Row & { "QUERY PLAN": [{ Plan: Plan }] }>({
       name: "",
       text: `explain (format json) ${text}`,

@@ -141,6 +141,7 @@ export async function snapshot({ database }: Lab, tenantId: string): Promise<Rec
       .map(({ row }) =>
         row
           .replace(/("resource_id": )"[0-9a-f-]{36}"/, '$1"made"')
+          .replace(/("item": "\\"case_id\\":\\")[0-9a-f-]{36}/, "$1made")
           .replace(/\\"place\\":\d+,|,?\\"place\\":\d+/, "")
           .replace(/\[\\"[0-9a-f-]{36}\\",/g, "["),
       )

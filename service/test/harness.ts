@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { Problem } from "@casehound/client";
 import { afterAll, beforeAll, expect, inject, vi } from "vitest";
 import { readConfig, type Config } from "../src/config.ts";
-import type { Case, CaseListItem } from "../src/domain/case.ts";
+import type { Case } from "../src/domain/case.ts";
+import type { CaseListItem } from "../src/domain/case-item.ts";
 import { scopes } from "../src/domain/scope.ts";
 import { clock } from "../src/clock.ts";
 import { Database } from "../src/db/postgres/database.ts";
@@ -65,7 +66,7 @@ export function useOwnDatabase(name: string): string {
   const citusUrl = inject("citusUrl");
   if (citusUrl !== null) {
     const own = clusterDatabaseName(name);
-    beforeAll(() => createDistributedDatabase(citusUrl, own));
+    beforeAll(() => createDistributedDatabase(citusUrl, { name: own }));
     return changeUrl(citusUrl, { database: own });
   }
   beforeAll(async () => {

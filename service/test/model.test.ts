@@ -2,7 +2,8 @@ import { randomInt } from "node:crypto";
 import * as fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { statement } from "../src/db/postgres/sql.ts";
-import type { Case, CaseListItem } from "../src/domain/case.ts";
+import type { Case } from "../src/domain/case.ts";
+import type { CaseListItem } from "../src/domain/case-item.ts";
 import { detectBatch } from "../src/engine/detect.ts";
 import { TestTenant, newDetector, useService, type Answer } from "./harness.ts";
 

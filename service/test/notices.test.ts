@@ -111,8 +111,8 @@ test("inbox: pages neither skip nor repeat, and a cursor belongs to its person",
 test("inbox: a person keeps the newest entries only", async () => {
   const { tenant, ben, found, notes } = await team();
   const text = `
-    insert into notices (tenant_id, user_id, notice_id, kind, case_id, created_at, created_by)
-    select $1, $2, ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'mention', $3, now(), 'x'
+    insert into notices (notice_id, tenant_id, user_id, kind, case_id, created_at, created_by)
+    select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, $1, $2, 'mention', $3, now(), 'x'
     from generate_series(1, $4::int) as n`;
   await service.current.database.query(statement(text, [tenant.tenantId, idOf(ben), found.case_id, noticesMax]));
   await write(tenant, notes, { text: `${at(ben)} one more` });

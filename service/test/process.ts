@@ -7,7 +7,7 @@ import { clock } from "../src/clock.ts";
 import type { Config } from "../src/config.ts";
 import { Database } from "../src/db/postgres/database.ts";
 import { EmbeddedPostgres } from "../src/db/postgres/embedded.ts";
-import type { CaseListItem } from "../src/domain/case.ts";
+import type { CaseListItem } from "../src/domain/case-item.ts";
 import { openLog } from "../src/log.ts";
 import { startService, type Service, type World } from "../src/service.ts";
 import { newDatabase, send, testConfig, type Answer, type Options } from "./harness.ts";

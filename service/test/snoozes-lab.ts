@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { Activity } from "../src/domain/activity.ts";
-import type { Case, CaseListItem } from "../src/domain/case.ts";
+import type { Case } from "../src/domain/case.ts";
+import type { CaseListItem } from "../src/domain/case-item.ts";
 import type { Snooze } from "../src/domain/snooze.ts";
 import type { Service } from "../src/service.ts";
 import { makeRule } from "./decided.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { CaseListItem } from "../src/domain/case.ts";
+import type { CaseListItem } from "../src/domain/case-item.ts";
 import { launchBrowser } from "./browser.ts";
 import { blocksOf, repository } from "./guide.ts";
 import { freePort, readDemo } from "./launch.ts";

@@ -1,62 +1,29 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Type } from "typebox";
-import { deleteAccount, findAccounts, insertAccount, lockAccount, saveAccount } from "../db/accounts.ts";
+import { deleteAccount, findAccounts, insertAccount, lockAccount } from "../db/accounts.ts";
 import { lockTurn } from "../db/activities.ts";
-import { saveBlockedFlag, saveCases, type LockedCase } from "../db/cases.ts";
+import { saveCases, type LockedCase } from "../db/cases.ts";
 import type { Queryable } from "../db/postgres/database.ts";
 import { deleteEvidenceNaming, eraseAccountTraces, eraseFromReplies, lockCasesNaming } from "../db/erasure.ts";
 import { appendEvents, eraseAccountFromEvents } from "../db/events.ts";
 import { hasHistoryOf } from "../db/history.ts";
 import { eraseFromInbox, hasParcels, listParcelsOf } from "../db/inbox-erasure.ts";
 import { listAccounts, type AccountFilter } from "../db/lists.ts";
-import {
-  Account,
-  AccountChange,
-  NewAccount,
-  changeAccount,
-  isPseudonym,
-  isReservedAccountId,
-  newAccount,
-  pseudonymOf,
-} from "../domain/account.ts";
+import { Account, AccountChange, NewAccount, isPseudonym, newAccount, pseudonymOf } from "../domain/account.ts";
 import { accountSubject } from "../domain/activity.ts";
 import { caseWithoutId, pseudonymiseCase, withoutId, type Erased } from "../domain/erasure.ts";
-import type { DomainEvent, EventType } from "../domain/event.ts";
+import type { DomainEvent } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
-import { characters, idCharactersMax } from "../domain/field.ts";
+import { accountEvent, accountId, accountNoun, updateAccount } from "./account-update.ts";
 import { requireBlockable } from "./approval-needs.ts";
 import { dataReply, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
 import { Cursor, Limit, listReply, listSignature, pageOf } from "./http/page.ts";
 import type { Reply } from "./http/problem.ts";
 
-export const accountNoun = "End-user account";
-
-// An id that no account can have is treated as not found.
-export function accountId(params: Record<string, string>): string {
-  const id = params["website_account_id"] ?? "";
-  if (isReservedAccountId(id) || characters(id) > idCharactersMax) throw notFound(accountNoun, id);
-  return id;
-}
-
 export async function requireAccountId(services: Services, { caller, params }: Call): Promise<string> {
   const id = accountId(params);
   if (!(await services.findAccount(caller.tenant_id, id))) throw notFound(accountNoun, id);
   return id;
-}
-
-function accountEvent(
-  type: EventType,
-  caller: Caller,
-  at: { id: string; now: string },
-  data?: Record<string, unknown>,
-): DomainEvent {
-  return {
-    type,
-    occurred_at: at.now,
-    actor: caller.actor,
-    resource: { type: "end_user_account", id: at.id },
-    ...(data && { data }),
-  };
 }
 
 async function list(services: Services, { caller, query }: Call): Promise<Reply> {
@@ -86,25 +53,6 @@ async function create(services: Services, { caller, body }: Call<NewAccount>): P
     if (!(await insertAccount(tx, account))) throw new Failure("item-already-exists", `${accountNoun} already exists.`);
     await appendEvents(tx, caller.tenant_id, [accountEvent("account.created", caller, { id, now })]);
     return dataReply(account, 201);
-  });
-}
-
-async function update(services: Services, { caller, params, body }: Call<AccountChange>): Promise<Reply> {
-  const id = accountId(params);
-  const now = services.now();
-  return services.database.transaction(async (tx) => {
-    // Locked, so concurrent changes to different members are both kept.
-    const account = await lockAccount(tx, caller.tenant_id, id);
-    if (!account) throw notFound(accountNoun, id);
-    const changed = changeAccount(account, body, now);
-    if (changed === account) return dataReply(account);
-    if (changed.is_blocked && !account.is_blocked) await requireBlockable(tx, caller);
-    await saveAccount(tx, changed);
-    if (changed.is_blocked !== account.is_blocked) await saveBlockedFlag(tx, caller.tenant_id, changed);
-    const { crm_account_id: _crm, ...flags } = body;
-    const at = { id, now: changed.updated_at };
-    await appendEvents(tx, caller.tenant_id, [accountEvent("account.updated", caller, at, flags)]);
-    return dataReply(changed);
   });
 }
 
@@ -228,7 +176,7 @@ export const accountOperations: Operation[] = [
     success: { status: 200, description: "The account after the change", schema: Account },
     problems: ["bad-request", "item-not-found", "transaction-contended"],
     example: { is_blocked: true },
-    handle: update,
+    handle: updateAccount,
   }),
   operation({
     id: "deleteEndUserAccount",

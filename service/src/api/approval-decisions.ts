@@ -11,7 +11,7 @@ import { Approval, ApprovalDecision, approvalEvent, scopesOfClosing, type Closin
 import type { DomainEvent } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
 import { changesOf, requireApproval, requireClosingReach } from "./approvals.ts";
-import { accountNoun } from "./accounts.ts";
+import { accountNoun } from "./account-update.ts";
 import { actEvents, saveActs } from "./case-acts.ts";
 import { decideCases, saveDecided } from "./case-changes.ts";
 import { invalid } from "./http/validate.ts";

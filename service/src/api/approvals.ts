@@ -35,7 +35,7 @@ import { mayNeedApproval, type ApprovalReason } from "../domain/approval-setting
 import { Failure, notFound } from "../domain/failure.ts";
 import { requireReach, scopesOfRole } from "../domain/role.ts";
 import { actorOf } from "../domain/user.ts";
-import { accountNoun } from "./accounts.ts";
+import { accountNoun } from "./account-update.ts";
 import { reasonsOfClosing } from "./approval-needs.ts";
 import { findApprovalSettings } from "./approval-settings.ts";
 import { decideCases, type Update } from "./case-changes.ts";

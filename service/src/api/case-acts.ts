@@ -1,5 +1,5 @@
-import { lockAccount, saveAccount } from "../db/accounts.ts";
-import { findAccountsOfCases, saveBlockedFlag, type LockedCase } from "../db/cases.ts";
+import { lockAccount, saveAccounts } from "../db/accounts.ts";
+import { findAccountsOfCases, saveBlockedFlags, type LockedCase } from "../db/cases.ts";
 import type { Queryable } from "../db/postgres/database.ts";
 import { changeAccount, unknownAccount, type Account } from "../domain/account.ts";
 import type { CaseChange } from "../domain/case.ts";
@@ -44,9 +44,10 @@ export function actEvents(
 
 // Also updates the flag that is stored with the account's other cases.
 export async function saveActs(tx: Queryable, tenantId: string, acts: ActedOn[]): Promise<void> {
-  for (const { before, after } of acts) {
-    if (before === after) continue;
-    await saveAccount(tx, after);
-    if (before.is_blocked !== after.is_blocked) await saveBlockedFlag(tx, tenantId, after);
-  }
+  const changed = acts.filter(({ before, after }) => before !== after);
+  if (changed.length === 0) return;
+  const flipped = changed.filter(({ before, after }) => before.is_blocked !== after.is_blocked);
+  const afterOf = (some: ActedOn[]) => some.map(({ after }) => after);
+  await saveAccounts(tx, tenantId, afterOf(changed));
+  if (flipped.length > 0) await saveBlockedFlags(tx, tenantId, afterOf(flipped));
 }

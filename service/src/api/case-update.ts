@@ -14,6 +14,7 @@ import { canonicalJson } from "./http/json.ts";
 import { requireListingReach } from "./case-listings.ts";
 import { jsonMediaType, type Call, type CaseUpdate, type Services } from "./operation.ts";
 import { problemMediaType, problemReply, type Reply } from "./http/problem.ts";
+import { tryTogether } from "./together.ts";
 
 export function fingerprint(request: { method: string; path: string; body: unknown }): Buffer {
   return createHash("sha256")
@@ -97,25 +98,17 @@ export async function closeTogether(
   { updates, newId }: { updates: CaseUpdate[]; newId: () => string },
 ): Promise<(Reply | null)[]> {
   const apart = distinct(updates);
-  try {
-    const replies = await database.tryOnce(async (tx) => {
-      const wanted = apart.map(({ id, claim }) => ({ case_id: id, key: claim.key }));
-      const [cases, settings] = await Promise.all([lockFreshCases(tx, tenantId, wanted), findApprovalSettings(tx, tenantId)]);
-      const isAlone = ({ caller }: CaseUpdate) => mayNeedApproval(settings, { isPerson: caller.person !== undefined });
-      const free = apart.filter((update) => cases.has(update.id) && !isAlone(update));
-      const decided = await decideAll(tx, free, { cases, contended: new Set(), newId });
-      const replied = decided.outcomes.map(({ update, result }) => ({ update, ...caseReplies(result) }));
-      const kept = replied.map(({ update, stored }) => ({ ...update.claim, ...stored }));
-      await Promise.all([insertReplies(tx, tenantId, kept), saveDecided(tx, tenantId, decided)]);
-      return new Map(replied.map(({ update, sent }) => [update, sent]));
-    });
-    return updates.map((update) => replies.get(update) ?? null);
-  } catch (error) {
-    // Nothing was applied, and one of the closes may be the cause, so each is tried alone.
-    const isCertain = !(error instanceof Failure) || error.code === "transaction-contended";
-    if (isCertain) return updates.map(() => null);
-    throw error;
-  }
+  return tryTogether(database, updates, async (tx) => {
+    const wanted = apart.map(({ id, claim }) => ({ case_id: id, key: claim.key }));
+    const [cases, settings] = await Promise.all([lockFreshCases(tx, tenantId, wanted), findApprovalSettings(tx, tenantId)]);
+    const isAlone = ({ caller }: CaseUpdate) => mayNeedApproval(settings, { isPerson: caller.person !== undefined });
+    const free = apart.filter((update) => cases.has(update.id) && !isAlone(update));
+    const decided = await decideAll(tx, free, { cases, contended: new Set(), newId });
+    const replied = decided.outcomes.map(({ update, result }) => ({ update, ...caseReplies(result) }));
+    const kept = replied.map(({ update, stored }) => ({ ...update.claim, ...stored }));
+    await Promise.all([insertReplies(tx, tenantId, kept), saveDecided(tx, tenantId, decided)]);
+    return new Map(replied.map(({ update, sent }) => [update, sent]));
+  });
 }
 
 // Keeps the first update for each case and each key. A later one must see the result of the first.

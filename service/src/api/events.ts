@@ -4,7 +4,7 @@ import { readFullEvents } from "../db/full-events.ts";
 import { withNoteTexts } from "../db/notes.ts";
 import { LoggedEvent, scopeOfEvent } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
-import { accountId, accountNoun } from "./accounts.ts";
+import { accountId, accountNoun } from "./account-update.ts";
 import { openStream, readPosition } from "./event-stream.ts";
 import { jsonMediaType, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";
 import { Limit, PageQuery, listPage, pageOf } from "./http/page.ts";

@@ -1,5 +1,5 @@
 import type { Static, TObject, TSchema } from "typebox";
-import type { Account } from "../domain/account.ts";
+import type { Account, AccountChange } from "../domain/account.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import type { CaseChange } from "../domain/case.ts";
 import type { FailureCode, FieldError } from "../domain/failure.ts";
@@ -27,8 +27,9 @@ export type Services = {
   publicUrl: string;
   findCase: (tenantId: string, caseId: string) => Promise<StoredCase | undefined>;
   findAccount: (tenantId: string, websiteAccountId: string) => Promise<Account | undefined>;
-  // Resolves to null if the update must be tried alone.
+  // These two resolve to null if the update must be tried alone.
   closeTogether: (tenantId: string, update: CaseUpdate) => Promise<Reply | null>;
+  updateTogether: (tenantId: string, update: AccountUpdate) => Promise<Reply | null>;
   // The activities are durable when this resolves.
   acceptTogether: (tenantId: string, activities: RecordedActivity[]) => Promise<Inserted>;
   // Stores the activity and answers by the deadline.
@@ -69,6 +70,9 @@ export type Caller = {
 
 // One caller's change to one case.
 export type CaseUpdate = { caller: Caller; id: string; change: CaseChange; claim: KeyClaim };
+
+// One caller's change to one account.
+export type AccountUpdate = { caller: Caller; id: string; change: AccountChange; now: string };
 
 export type Call<B = unknown, Q = Record<string, unknown>> = {
   caller: Caller;

@@ -1,6 +1,6 @@
 import type { Account } from "../domain/account.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
-import { sql } from "./postgres/sql.ts";
+import { plainArray, sql } from "./postgres/sql.ts";
 
 export type AccountRow = Row &
   Omit<Account, "crm_account_id" | "last_session_updated_on" | "first_activity_at"> & {
@@ -39,6 +39,17 @@ export async function lockAccount(tx: Queryable, tenantId: string, id: string): 
   return row && toAccount(row);
 }
 
+// Locks those that no other transaction holds.
+export async function lockFreeAccounts(tx: Queryable, tenantId: string, ids: string[]): Promise<Map<string, Account>> {
+  const rows = await tx.query<AccountRow>(sql`
+    select tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, last_session_updated_on, nullif(first_activity_at, 'infinity') as first_activity_at, created_at, updated_at
+    from accounts
+    where tenant_id = ${tenantId} and website_account_id = any(${ids}::text[])
+    order by website_account_id
+    for update skip locked`);
+  return new Map(rows.map((row) => [row.website_account_id, toAccount(row)]));
+}
+
 export async function insertAccount(tx: Queryable, account: Account): Promise<boolean> {
   const rows = await tx.query(sql`
     insert into accounts (
@@ -54,15 +65,24 @@ export async function insertAccount(tx: Queryable, account: Account): Promise<bo
   return rows.length === 1;
 }
 
-export async function saveAccount(tx: Queryable, account: Account): Promise<void> {
+// The caller has locked the rows.
+export async function saveAccounts(tx: Queryable, tenantId: string, saved: Account[]): Promise<void> {
   await tx.query(sql`
-    update accounts
-    set crm_account_id = ${account.crm_account_id ?? null},
-      is_blocked = ${account.is_blocked},
-      is_quarantined = ${account.is_quarantined},
-      is_fraudulent = ${account.is_fraudulent},
-      updated_at = ${account.updated_at}
-    where tenant_id = ${account.tenant_id} and website_account_id = ${account.website_account_id}`);
+    update accounts as a
+    set crm_account_id = s.crm_account_id,
+      is_blocked = s.is_blocked,
+      is_quarantined = s.is_quarantined,
+      is_fraudulent = s.is_fraudulent,
+      updated_at = s.updated_at
+    from unnest(
+      ${saved.map((each) => each.website_account_id)}::text[],
+      ${saved.map((each) => each.crm_account_id ?? null)}::text[],
+      ${plainArray(saved.map((each) => each.is_blocked))}::boolean[],
+      ${plainArray(saved.map((each) => each.is_quarantined))}::boolean[],
+      ${plainArray(saved.map((each) => each.is_fraudulent))}::boolean[],
+      ${saved.map((each) => each.updated_at)}::timestamptz[]
+    ) as s (website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, updated_at)
+    where a.tenant_id = ${tenantId} and a.website_account_id = s.website_account_id`);
 }
 
 export async function deleteAccount(tx: Queryable, tenantId: string, id: string): Promise<void> {

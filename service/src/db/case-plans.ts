@@ -66,13 +66,15 @@ export function boundsOf({ given }: CasePlan, { sort, after }: CasePage, text: T
   return order === "due" ? ["status = 'OPEN'", "due_at is not null", ...bounds] : bounds;
 }
 
-// The conditions of each slice. Facet numbers come from our own lists, never from the caller's text.
-export function slicesOf({ given, facets, isWhole }: CasePlan, { filter }: CasePage, text: Text): string[][] {
-  if (isWhole) return [[]];
-  if (isSmall(given, filter)) return [conditionsBy(given, ["claim", "account", "closing", "facet"], text)];
-  const own = conditionsBy(given, ["account"], text);
-  return facets.map((each) => [...own, `facet = ${facetOf(each)}`]);
+// The facets whose slices make up the list, and the conditions of each slice. Without facets, the list is one slice.
+export function slicesOf({ given, facets, isWhole }: CasePlan, { filter }: CasePage, text: Text): Slices {
+  if (isWhole) return { conditions: [], facets: [] };
+  if (isSmall(given, filter))
+    return { conditions: conditionsBy(given, ["claim", "account", "closing", "facet"], text), facets: [] };
+  return { conditions: conditionsBy(given, ["account"], text), facets: facets.map(facetOf) };
 }
+
+type Slices = { conditions: string[]; facets: number[] };
 
 export function isSmall(
   given: Given[],

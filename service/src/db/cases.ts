@@ -1,4 +1,5 @@
 import type { CaseDocument } from "../domain/case.ts";
+import { listItemText } from "../domain/case-item.ts";
 import { hasNewEvidence } from "../domain/case-digest.ts";
 import { judgedText } from "../domain/figures.ts";
 import { reasonsOf } from "../domain/search.ts";
@@ -137,6 +138,9 @@ export async function findOpenCaseId(tx: Queryable, tenantId: string, subject: s
 
 type Column = { name: string; type: string; of: (saved: LockedCase) => unknown; isFixed?: true };
 
+// A column that holds JSON. A save sends it as one parameter for all cases.
+const json = "json";
+
 // The columns of a case other than its key and its document. Inserts and updates are built from this list. `isFixed` columns are
 // set when the case is opened and never updated.
 const columns: Column[] = [
@@ -159,7 +163,10 @@ const columns: Column[] = [
   { name: "closed_at", type: "timestamptz", of: ({ document }) => closingOf(document)?.changed_at ?? null },
   { name: "judged", type: "text", of: ({ document }) => judgedText(document) },
   { name: "reasons", type: "text", of: ({ document }) => reasonsOf(document) },
+  { name: "item", type: json, of: ({ document }) => listItemText(document) },
+  { name: "item_version", type: "int", of: ({ document }) => document.case_version },
 ];
+
 function closingOf({ status, current_state }: CaseDocument): CaseDocument["current_state"] | null {
   return status === "CLOSED" ? current_state : null;
 }
@@ -168,7 +175,12 @@ const changing = columns.filter(({ isFixed }) => isFixed === undefined);
 
 const namesOf = (some: Column[]) => some.map(({ name }) => name).join(", ");
 // The first three parameters are the tenant, the id and the document.
-const parametersOf = (some: Column[], suffix = "") => some.map(({ type }, index) => `$${index + 4}::${type}${suffix}`).join(", ");
+const parametersOf = (some: Column[]) =>
+  some.map(({ type }, index) => `$${index + 4}::${type === json ? "text" : type}`).join(", ");
+const listsOf = (some: Column[]) =>
+  some
+    .map(({ type }, index) => (type === json ? `string_to_array($${index + 4}, chr(1))` : `$${index + 4}::${type}[]`))
+    .join(", ");
 
 const insertText = `
     insert into cases (tenant_id, case_id, document, ${namesOf(columns)})
@@ -179,7 +191,7 @@ const insertText = `
 const saveText = `
     update cases as c
     set document = s.document, ${changing.map(({ name }) => `${name} = s.${name}`).join(", ")}
-    from unnest($2::uuid[], string_to_array($3, chr(1)), ${parametersOf(changing, "[]")})
+    from unnest($2::uuid[], string_to_array($3, chr(1)), ${listsOf(changing)})
       as s (case_id, document, ${namesOf(changing)})
     where c.tenant_id = $1 and c.case_id = s.case_id`;
 
@@ -195,21 +207,28 @@ export async function saveCases(tx: Queryable, tenantId: string, saved: LockedCa
   if (saved.length === 0) return;
   const ids = saved.map(({ document }) => document.case_id);
   const documents = joinJson(saved.map(({ document }) => JSON.stringify(document)));
-  await tx.query(statement(saveText, [tenantId, ids, documents, ...changing.map(({ of }) => saved.map(of))]));
+  const values = changing.map(({ type, of }) =>
+    type === json ? joinJson(saved.map((each) => String(of(each)))) : saved.map(of),
+  );
+  await tx.query(statement(saveText, [tenantId, ids, documents, ...values]));
 }
 
-export async function saveBlockedFlag(
+export async function saveBlockedFlags(
   tx: Queryable,
   tenantId: string,
-  account: { website_account_id: string; is_blocked: boolean },
+  accounts: { website_account_id: string; is_blocked: boolean }[],
 ): Promise<void> {
   await tx.query(sql`
-    update cases
-    set end_user_is_blocked = ${account.is_blocked}
-    where tenant_id = ${tenantId}
-      and website_account_id = ${account.website_account_id}
-      and website_account_id <> 'UNKNOWN'
-      and end_user_is_blocked <> ${account.is_blocked}`);
+    update cases as c
+    set end_user_is_blocked = a.is_blocked
+    from unnest(
+      ${accounts.map((each) => each.website_account_id)}::text[],
+      ${plainArray(accounts.map((each) => each.is_blocked))}::boolean[]
+    ) as a (website_account_id, is_blocked)
+    where c.tenant_id = ${tenantId}
+      and c.website_account_id = a.website_account_id
+      and c.website_account_id <> 'UNKNOWN'
+      and c.end_user_is_blocked <> a.is_blocked`);
 }
 
 function byId(cases: LockedCase[]): Map<string, LockedCase> {

@@ -5,7 +5,7 @@ import { CaseDetails, joinedDetails, newDetails } from "./case-details.ts";
 import { addOccurrence, believed, compareEvidence, newOccurrence, occurrencesShownMax } from "./evidence.ts";
 import { Failure, versionConflict, type FieldError } from "./failure.ts";
 import { Time, Uuid, notBefore } from "./field.ts";
-import { Occurrence, Score, actions, labels, type Finding, type FindingIds } from "./finding.ts";
+import { Occurrence, Score, type Finding, type FindingIds } from "./finding.ts";
 import { CaseListEntry, caseEntriesMax } from "./list.ts";
 import { addMembers, type MemberChange } from "./member.ts";
 import { SnoozeRequest } from "./snooze.ts";
@@ -14,7 +14,7 @@ import type { CaseSubject } from "./subject.ts";
 // Limited for the same reason as the evidence.
 export const statesShownMax = 500;
 
-const CaseStatus = Type.Enum(["OPEN", "CLOSED"]);
+export const CaseStatus = Type.Enum(["OPEN", "CLOSED"]);
 export const dispositions = ["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"] as const;
 export const Disposition = Type.Enum([...dispositions]);
 // A tenant's own disposition. `disposition` is always the one that it counts as.
@@ -71,24 +71,6 @@ export const Case = Type.Object(
   { additionalProperties: false, $id: "Case" },
 );
 export type Case = Static<typeof Case>;
-
-export const CaseListItem = Type.Object(
-  {
-    case_id: Type.String(),
-    website_account_id: Type.String(),
-    end_user_is_blocked: Type.Boolean(),
-    status: CaseStatus,
-    case_version: Type.Integer({ minimum: 1 }),
-    created_at: Time,
-    updated_at: Type.Union([Time, Type.Null()]),
-    overall_risk_score: Score,
-    primary_fraud_label: Type.Enum([...labels]),
-    recommended_action: Type.Enum([...actions]),
-    due_at: Type.Optional(Time),
-  },
-  { additionalProperties: false, $id: "CaseListItem" },
-);
-export type CaseListItem = Static<typeof CaseListItem>;
 
 export const CaseChange = Type.Object(
   {

@@ -4,6 +4,7 @@ import { tagScript } from "@casehound/tag";
 import { Authenticator } from "../api/tokens/auth.ts";
 import { ScimTokens } from "../api/tokens/scim-tokens.ts";
 import { BudgetCases } from "../api/budget-cases.ts";
+import { updateTogether } from "../api/account-update.ts";
 import { closeTogether } from "../api/case-update.ts";
 import { CollectorQuotas } from "../api/collector/quotas.ts";
 import { Collector } from "../api/collector/collector.ts";
@@ -155,7 +156,8 @@ export const webhooksOf = ({ hasPrivateWebhooks }: Config) => ({ isPrivateAllowe
 // The part of the configuration that handlers use.
 const settingsOf = (of: Config) => ({ webhooks: webhooksOf(of), mailer: openMailer(of.mail), retentionDays: of.retentionDays });
 
-type Gathered = "findCase" | "findAccount" | "closeTogether" | "acceptTogether" | "servedModels" | "historyRoom" | "budgetCases";
+type Together = "closeTogether" | "updateTogether" | "acceptTogether";
+type Gathered = "findCase" | "findAccount" | Together | "servedModels" | "historyRoom" | "budgetCases";
 
 // What requests share. Simultaneous calls of the same kind become one query or transaction, and a model is parsed once.
 function gathered(database: Database, { newId }: Clock, historyRoom: HistoryRoom): Pick<SharedServices, Gathered> {
@@ -169,6 +171,7 @@ function gathered(database: Database, { newId }: Clock, historyRoom: HistoryRoom
       (tenantId, batches) => database.forTenant(tenantId).transaction((tx) => insertBatches(tx, tenantId, batches)),
       { togetherMax: 1_000, weightOf: (batch) => batch.length },
     ),
+    updateTogether: gatherWrites((tenantId, updates) => updateTogether(database.forTenant(tenantId), tenantId, updates)),
     closeTogether: gatherWrites((tenantId, updates) => closeTogether(database.forTenant(tenantId), tenantId, { updates, newId })),
   };
 }

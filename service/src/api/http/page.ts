@@ -20,10 +20,15 @@ export function listSignature(caller: Caller, list: string, filter: Record<strin
   return `${caller.tenant_id} ${list} ${canonicalJson(filter)}`;
 }
 
-type Page = { path: string; query: Record<string, unknown>; name: string; items: unknown; cursor: string | null };
+type Page = { path: string; query: Record<string, unknown>; name: string; cursor: string | null };
 
-export function listReply(services: Services, page: Page): Reply {
-  const body = JSON.stringify({ data: { [page.name]: page.items, next_cursor: page.cursor } });
+export function listReply(services: Services, { items, ...page }: Page & { items: unknown }): Reply {
+  return textReply(services, { ...page, text: JSON.stringify(items) });
+}
+
+// For items that are JSON already.
+export function textReply(services: Services, page: Page & { text: string }): Reply {
+  const body = `{"data":{"${page.name}":${page.text},"next_cursor":${JSON.stringify(page.cursor)}}}`;
   const headers: Record<string, string> = { "content-type": jsonMediaType };
   if (page.cursor !== null) {
     const next = new URLSearchParams();

@@ -53,8 +53,8 @@ export async function askTenantIds(database: Queryable, asked: Statement): Promi
 
 type Question = { asked: Statement; resolve: (rows: Row[]) => void; reject: (error: unknown) => void };
 
-// While there is nothing to do, a process asks each node twice a second.
-const idleRoundMs = 500;
+// While there is nothing to do, a process asks each node once a second.
+const idleRoundMs = 1_000;
 const busyRoundMs = 20;
 const roundsOf = new WeakMap<Queryable, Rounds>();
 
@@ -64,6 +64,7 @@ class Rounds {
   readonly #database: Queryable;
   #waiting: Question[] = [];
   #nextMs = 0;
+  #isPlanned = false;
 
   constructor(database: Queryable) {
     this.#database = database;
@@ -71,10 +72,17 @@ class Rounds {
 
   ask(asked: Statement): Promise<Row[]> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ asked, resolve, reject }) > 1) return;
-      const pauseMs = Math.max(0, this.#nextMs - performance.now());
-      setTimeout(() => void this.#run(), pauseMs);
+      this.#waiting.push({ asked, resolve, reject });
+      this.#plan();
     });
+  }
+
+  // Questions that are asked during a round wait for the next one.
+  #plan(): void {
+    if (this.#isPlanned || this.#waiting.length === 0) return;
+    this.#isPlanned = true;
+    const pauseMs = Math.max(0, this.#nextMs - performance.now());
+    setTimeout(() => void this.#run(), pauseMs);
   }
 
   async #run(): Promise<void> {
@@ -91,6 +99,9 @@ class Rounds {
     } catch (error) {
       this.#nextMs = performance.now() + idleRoundMs;
       for (const { reject } of questions) reject(error);
+    } finally {
+      this.#isPlanned = false;
+      this.#plan();
     }
   }
 }
