@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { clock } from "../service/src/clock.ts";
 import { countUnscored } from "../service/src/db/inbox.ts";
+import { itemOfColumns } from "../service/src/db/lists.ts";
 import { statement } from "../service/src/db/postgres/sql.ts";
 import { deliver, type CourierTarget } from "@casehound/simulator/courier";
 import { demoTimeline } from "@casehound/simulator/demo";
@@ -55,16 +56,21 @@ const insertCases = `
   )
   insert into cases (
     tenant_id, case_id, subject, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at,
-    overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence, document
+    overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence, document, item, item_version
   )
-  select $1, id, 'account:' || account, account, is_blocked, status, case_version, at,
-    case when updated_at is null then null else at + interval '2 minutes' end,
-    overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence,
-    replace(
-      replace(replace(document, case_id::text, id::text), to_json(website_account_id)::text, to_json(account)::text),
-      to_char(created_at at time zone 'UTC', '${isoFormat}'), to_char(at at time zone 'UTC', '${isoFormat}')
-    )
-  from made`;
+  select tenant_id, case_id, subject, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at,
+    overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence, document, ${itemOfColumns}, case_version
+  from (
+    select $1::uuid as tenant_id, id as case_id, 'account:' || account as subject, account as website_account_id,
+      is_blocked as end_user_is_blocked, status, case_version, at as created_at,
+      case when updated_at is null then null else at + interval '2 minutes' end as updated_at,
+      overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence, null::timestamptz as due_at,
+      replace(
+        replace(replace(document, case_id::text, id::text), to_json(website_account_id)::text, to_json(account)::text),
+        to_char(created_at at time zone 'UTC', '${isoFormat}'), to_char(at at time zone 'UTC', '${isoFormat}')
+      ) as document
+    from made
+  ) as copies`;
 
 export async function multiplyCases(
   { database }: Bench,

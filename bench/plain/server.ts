@@ -56,7 +56,7 @@ app.get<{ Params: Params }>("/v2/:slug/cases/:id", async (request, reply) => {
 });
 
 const listed =
-  "case_id, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at, overall_risk_score, primary_fraud_label, recommended_action";
+  "end_user_is_blocked, case_id, website_account_id, status, case_version, created_at, updated_at, overall_risk_score, primary_fraud_label, recommended_action";
 
 type Listed = { Params: Params; Querystring: { limit: number; cursor?: string } };
 const querystring = {

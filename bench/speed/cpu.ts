@@ -3,13 +3,17 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-export type CpuOf = { services: number[]; postgres: number };
+// `postgres` are the first processes of one or more servers.
+export type CpuOf = { services: number[]; postgres: number[] };
 export type Cpu = { service: number; postgres: number };
 
 // In microseconds since the processes started.
 export function readCpu({ services, postgres }: CpuOf): Cpu {
-  const children = readFileSync(`/proc/${postgres}/task/${postgres}/children`, "utf8").trim().split(" ").filter(Boolean);
-  return { service: sum(services), postgres: sum([postgres, ...children.map(Number)]) };
+  return { service: sum(services), postgres: sum(postgres.flatMap((pid) => [pid, ...childrenOf(pid)])) };
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
 }
 
 export function cpuBetween(before: Cpu, after: Cpu, requests: number): Cpu {

@@ -9,6 +9,9 @@ const readBytes = 256 * 1024;
 const headBytesMax = 16 * 1024;
 // How long to wait for missing responses after the end.
 const patienceMs = 15_000;
+// With a rate, requests that are due but wait for a free connection are still sent for this long after the end. If that is
+// not enough, the rate was too high, and the requests per second show it.
+const lateMaxMs = 5_000;
 const keyLength = 24;
 const keyRun = 12;
 
@@ -226,7 +229,7 @@ class Run {
     const gapMs = 1000 / (this.drive.rate ?? 1);
     for (;;) {
       const dueAt = this.#startMs + this.#sent * gapMs;
-      if (dueAt > now || dueAt >= this.#endMs || this.#isUsedUp()) break;
+      if (dueAt > now || dueAt >= this.#endMs || this.#isTooLate(now) || this.#isUsedUp()) break;
       const line = this.#idle.shift();
       if (!line) return;
       line.send(this.#take(), dueAt);
@@ -238,11 +241,15 @@ class Run {
     return this.drive.once === true && this.#sent >= this.#shots.length;
   }
 
+  #isTooLate(now: number): boolean {
+    return now >= this.#endMs + lateMaxMs;
+  }
+
   // Whether there is nothing left to send.
   #isSpent(now: number): boolean {
     if (this.#isUsedUp()) return true;
     if (this.drive.rate === undefined) return now >= this.#endMs;
-    return this.#startMs + (this.#sent * 1000) / this.drive.rate >= this.#endMs;
+    return this.#isTooLate(now) || this.#startMs + (this.#sent * 1000) / this.drive.rate >= this.#endMs;
   }
 
   #take(): Prepared {

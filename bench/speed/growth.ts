@@ -110,7 +110,7 @@ async function closeSome(context: Context, step: Setting): Promise<Cost> {
 // Drives all of the setting's services at once, each with its own generator.
 async function drive({ bench, scale }: Context, step: Setting, shots: Shot[], isClose = false): Promise<Cost> {
   const { services, drivers } = step;
-  const of = { services: services.map((service) => service.pid), postgres: postmasterPid(bench.folder) };
+  const of = { services: services.map((service) => service.pid), postgres: [postmasterPid(bench.folder)] };
   const connections = Math.ceil(step.connections / services.length);
   const seconds = isClose ? 60 : effort[scale].seconds;
   const parts = services.map((_, part) => shots.filter((__, index) => index % services.length === part));

@@ -5,8 +5,8 @@ import { listPath, listShapes, sorts, touchedBy, type Asked, type Depth } from "
 import type { Context, Findings, Part, Table } from "./part.ts";
 import { openStore, startOn, type Store, type StoreService } from "./store.ts";
 
-const ratioMax = 1.2;
-const ratioAgain = 1.1;
+const ratioMax = 1.5;
+const ratioAgain = 1.3;
 const sizes: Record<Context["scale"], [number, ...number[]]> = {
   quick: [10_000, 100_000],
   full: [10_000, 1_000_000, 5_000_000],
@@ -114,7 +114,7 @@ async function ask({ driver }: Context, service: StoreService, { path, requests 
 }
 
 async function askBlock(context: Context, service: StoreService, asking: Asking): Promise<Cost> {
-  const of = { services: [service.pid], postgres: postmasterPid(context.bench.folder) };
+  const of = { services: [service.pid], postgres: [postmasterPid(context.bench.folder)] };
   const before = readCpu(of);
   const driven = await ask(context, service, asking);
   const cpu = cpuBetween(before, readCpu(of), driven.requests);

@@ -7,16 +7,23 @@ import { closeShots, listShots, mixedShots, readShots } from "./work.ts";
 
 const scales = { quick: { seconds: 1, rounds: 1 }, full: { seconds: 3, rounds: 3 } };
 const connections = 100;
-const p99MaxMs = 25;
-const memoryMaxMb = 250;
+const memoryMaxMb = 220;
 
-type Work = { name: string; asked: (stand: Stand) => Pick<Drive, "shots" | "once" | "key"> };
+type Work = { name: string; p99MaxMs: number; asked: (stand: Stand) => Pick<Drive, "shots" | "once" | "key"> };
 
 const works: Work[] = [
-  { name: "GET case", asked: (stand) => ({ shots: readShots(stand) }) },
-  { name: "a page of 50", asked: (stand) => ({ shots: listShots(stand, 50) }) },
-  { name: "close", asked: (stand) => ({ shots: closeShots(stand, stand.closable.length), once: true, key: true }) },
-  { name: "mixed", asked: (stand) => ({ shots: mixedShots(stand, stand.closable.length), once: true, key: true }) },
+  { name: "GET case", p99MaxMs: 5, asked: (stand) => ({ shots: readShots(stand) }) },
+  { name: "a page of 50", p99MaxMs: 5, asked: (stand) => ({ shots: listShots(stand, 50) }) },
+  {
+    name: "close",
+    p99MaxMs: 15,
+    asked: (stand) => ({ shots: closeShots(stand, stand.closable.length), once: true, key: true }),
+  },
+  {
+    name: "mixed",
+    p99MaxMs: 12,
+    asked: (stand) => ({ shots: mixedShots(stand, stand.closable.length), once: true, key: true }),
+  },
 ];
 
 const whole = (value: number) => Math.round(value).toLocaleString("en");
@@ -53,16 +60,14 @@ async function run(context: Context): Promise<Findings> {
   const found: Halves[] = [];
   for (const work of works) found.push(await measure(context, stand, work));
   const p99s = found.map(({ halves }) => spreadOf(halves.map(({ p99 }) => p99)).median);
-  const worst = Math.max(...p99s);
   const memory = memoryPeakMb(stand.ours.pid);
-  await stand.stop();
   return {
     targets: [
       {
         name: "p99 at 100 connections, at half of the maximum throughput",
-        wanted: `under ${p99MaxMs} ms`,
+        wanted: works.map(({ name, p99MaxMs }) => `under ${p99MaxMs} ms ${name}`).join(", "),
         measured: found.map(({ work }, each) => `${p99s[each]?.toPrecision(3)} ms ${work}`).join(", "),
-        isReached: worst < p99MaxMs,
+        isReached: works.every(({ p99MaxMs }, each) => (p99s[each] ?? Infinity) < p99MaxMs),
       },
       {
         name: "peak memory of the service over all runs",

@@ -2,7 +2,7 @@
 import { cpuSeconds, postgresCpuSeconds } from "../machine.ts";
 import type { Contender } from "./contender.ts";
 import type { Drive, Driver } from "./drive.ts";
-import type { Bar, Context, Scale, Table } from "./part.ts";
+import type { Bar, Context, Scale, Table, Target } from "./part.ts";
 import type { Stand } from "./stand.ts";
 
 // Latencies in milliseconds, CPU in microseconds per request. NaN if it could not be measured.
@@ -112,30 +112,31 @@ export function tableOf(title: string, cells: Cell[], note?: string): Table {
   return { title, columns, rows, ...(note !== undefined && { note }) };
 }
 
-export function barsOf(label: string, cells: Cell[], wanted: Record<string, number> = {}): Bar[] {
+// The least ratio that is wanted, by number of connections.
+export type Goals = Record<number, number>;
+
+export function barsOf(label: string, cells: Cell[], wanted: Record<string, Goals> = {}): Bar[] {
   return cells.flatMap((cell) =>
     [...cell.samples.keys()].flatMap((name): Bar[] => {
       const ratio = ratioOf(cell, name);
       if (name === "ours" || !ratio) return [];
-      const goal = cell.connections === 100 ? wanted[name] : undefined;
+      const goal = wanted[name]?.[cell.connections];
       const of = `${label}, ${cell.connections} connections`;
       return [{ label: of, against: name, ratio: ratio.median, ...(goal !== undefined && { wanted: goal }) }];
     }),
   );
 }
 
-// The target applies at 100 connections. The ratios at fewer connections are shown next to it.
-export function ratioTarget(name: string, cells: Cell[], { to, least }: { to: string; least: number }) {
-  const full = cells.find(({ connections }) => connections === 100);
-  const ratio = full ? ratioOf(full, to) : null;
-  const others = cells
-    .filter((cell) => cell !== full)
-    .map((cell) => `${ratioOf(cell, to)?.median.toFixed(2) ?? "–"} at ${cell.connections}`);
-  const told = [`${ratioText(ratio)} at 100 connections`, ...others].join(", ");
+// Reached if every goal is reached that was measured. The ratios without a goal are shown next to them.
+export function ratioTarget(name: string, cells: Cell[], { to, least }: { to: string; least: Goals }): Target {
+  const found = cells.map((cell) => ({ at: cell.connections, ratio: ratioOf(cell, to), goal: least[cell.connections] }));
+  const aimed = found.filter(({ ratio, goal }) => ratio !== null && goal !== undefined);
   return {
     name,
-    wanted: `at least ${least.toFixed(2)}`,
-    measured: ratio ? told : "not measured",
-    isReached: ratio ? ratio.median >= least : null,
+    wanted: `at least ${Object.entries(least)
+      .map(([at, goal]) => `${goal.toFixed(2)} at ${at}`)
+      .join(", ")}`,
+    measured: aimed.length === 0 ? "not measured" : found.map(({ at, ratio }) => `${ratioText(ratio)} at ${at}`).join(", "),
+    isReached: aimed.length === 0 ? null : aimed.every(({ ratio, goal }) => (ratio?.median ?? 0) >= (goal ?? 0)),
   };
 }

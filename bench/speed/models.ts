@@ -148,6 +148,7 @@ async function trainBeside(context: Context, rows: number): Promise<Beside> {
     return { before, during, runSeconds };
   } finally {
     await deleteRows(stand);
+    await stand.stop();
   }
 }
 

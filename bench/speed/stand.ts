@@ -31,7 +31,7 @@ export type Stand = {
   reset: () => Promise<void>;
   // The number of cases closed since the reset.
   countClosed: () => Promise<number>;
-  // Ends its processes, so they do not affect later measurements.
+  // Called by the last part that uses it, so its processes do not affect later measurements.
   stop: () => Promise<void>;
 };
 
@@ -77,7 +77,6 @@ async function openStand({ bench, atEnd, progress }: Context): Promise<Stand> {
   const reset = await keepState(bench, tenant.tenant_id);
   const stop = async () => {
     await Promise.all([ours, plain, bare].map((each) => each.stop()));
-    stands.delete(bench);
   };
   const countClosed = () => countChanged(bench, tenant.tenant_id);
   return { bench, tenant, headers, ours, plain, bare, cases, accounts, closable, reset, countClosed, stop };
@@ -142,7 +141,7 @@ async function keepState({ database }: Bench, tenantId: string): Promise<() => P
   await database.query(
     statement(
       `create unlogged table bench.kept_cases as
-       select case_id, case_version, updated_at, status, has_new_evidence, document
+       select case_id, case_version, updated_at, status, has_new_evidence, document, item, item_version
        from cases
        where tenant_id = '${tenantId}' and status = 'OPEN'`,
       [],
@@ -155,7 +154,7 @@ async function keepState({ database }: Bench, tenantId: string): Promise<() => P
       statement(
         `update cases as c
          set status = k.status, case_version = k.case_version, updated_at = k.updated_at,
-           has_new_evidence = k.has_new_evidence, document = k.document
+           has_new_evidence = k.has_new_evidence, document = k.document, item = k.item, item_version = k.item_version
          from bench.kept_cases as k
          where c.tenant_id = $1 and c.case_id = k.case_id and c.case_version <> k.case_version`,
         [tenantId],

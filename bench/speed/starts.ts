@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { percentile, spawnService } from "../machine.ts";
 import type { Context, Findings, Part } from "./part.ts";
 
-const limits = { cold: 10, warm: 2 };
+const limits = { cold: 10, warm: 0.8 };
 const times = { quick: { cold: 1, warm: 2 }, full: { cold: 5, warm: 3 } };
 const cache = fileURLToPath(new URL("../../node_modules/.cache/node", import.meta.url));
 

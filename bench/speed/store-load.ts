@@ -1,5 +1,6 @@
 // Loads millions of cases into one database: without indexes, over two connections, and then creates the indexes.
 import type { Client } from "pg";
+import { itemOfColumns } from "../../service/src/db/lists.ts";
 import { statement } from "../../service/src/db/postgres/sql.ts";
 import type { Database } from "../../service/src/db/postgres/database.ts";
 import { kinds, labelShares, scoreShares, variants, type Template } from "./store-templates.ts";
@@ -85,18 +86,25 @@ const insertCases = `
   insert into cases (
     tenant_id, case_id, subject, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at,
     overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence, document,
-    reasons, closed_at, closer, disposition, judged
+    reasons, closed_at, closer, disposition, judged, item, item_version
   )
-  select tenant_id, id, case account when 'UNKNOWN' then 'device:' || hash else 'account:' || account end, account, is_blocked,
-    status, case_version, at, changed, overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence,
-    format(document, id, tenant_id, account, to_char(at, '${isoFormat}'), to_char(changed, '${isoFormat}')),
-    'The customer was called, and confirmed order ' || substr(closed_hash, 1, 8) || '.',
-    case when closed_hash is not null then coalesce(changed, at) end,
-    'person-' || ('x' || substr(closed_hash, 9, 4))::bit(16)::int % 20,
-    (array['CONFIRMED_FRAUD', 'FALSE_POSITIVE'])[1 + ('x' || substr(closed_hash, 13, 2))::bit(8)::int % 2],
-    'new_device login.ratio model.payment rule_' || ('x' || substr(closed_hash, 15, 2))::bit(8)::int % 15
-  from made
-  cross join lateral (select case when status = 'CLOSED' then hash end) as c (closed_hash)`;
+  select tenant_id, case_id, subject, website_account_id, end_user_is_blocked, status, case_version, created_at, updated_at,
+    overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence, document,
+    reasons, closed_at, closer, disposition, judged, ${itemOfColumns}, case_version
+  from (
+    select tenant_id, id as case_id, case account when 'UNKNOWN' then 'device:' || hash else 'account:' || account end as subject,
+      account as website_account_id, is_blocked as end_user_is_blocked, status, case_version, at as created_at,
+      changed as updated_at, overall_risk_score, primary_fraud_label, recommended_action, has_new_evidence,
+      null::timestamptz as due_at,
+      format(document, id, tenant_id, account, to_char(at, '${isoFormat}'), to_char(changed, '${isoFormat}')) as document,
+      'The customer was called, and confirmed order ' || substr(closed_hash, 1, 8) || '.' as reasons,
+      case when closed_hash is not null then coalesce(changed, at) end as closed_at,
+      'person-' || ('x' || substr(closed_hash, 9, 4))::bit(16)::int % 20 as closer,
+      (array['CONFIRMED_FRAUD', 'FALSE_POSITIVE'])[1 + ('x' || substr(closed_hash, 13, 2))::bit(8)::int % 2] as disposition,
+      'new_device login.ratio model.payment rule_' || ('x' || substr(closed_hash, 15, 2))::bit(8)::int % 15 as judged
+    from made
+    cross join lateral (select case when status = 'CLOSED' then hash end) as c (closed_hash)
+  ) as loaded`;
 
 const insertAccounts = `
   insert into accounts (tenant_id, website_account_id, is_blocked, is_quarantined, is_fraudulent, created_at, updated_at)

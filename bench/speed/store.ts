@@ -55,13 +55,23 @@ export function openStore(context: Pick<Context, "bench" | "progress">, wanted: 
   return store;
 }
 
-async function makeStore({ bench, progress }: Pick<Context, "bench" | "progress">, name: string, wanted: Wanted): Promise<Store> {
-  const { cases, tenants: tenantCount = 1 } = wanted;
-  const templates = cases === 0 ? [] : await templatesFor(bench);
-  const startMs = performance.now();
+async function makeStore(context: Pick<Context, "bench" | "progress">, name: string, wanted: Wanted): Promise<Store> {
+  const { bench } = context;
   await bench.database.query(statement(`create database ${name}`, []));
   const { host, user } = bench.postgres.address;
-  const database = new Database({ host, user, database: name });
+  const url = `postgresql://${user}@/${name}?host=${encodeURIComponent(host)}`;
+  return fillStore(context, url, wanted);
+}
+
+// In an empty database, which may be on another server than the benchmark's own.
+export async function fillStore(
+  { bench, progress }: Pick<Context, "bench" | "progress">,
+  url: string,
+  { cases, tenants: tenantCount = 1 }: Wanted,
+): Promise<Store> {
+  const templates = cases === 0 ? [] : await templatesFor(bench);
+  const startMs = performance.now();
+  const database = new Database({ connectionString: url });
   await migrate(database);
   const tenants: StoreTenant[] = [];
   while (tenants.length < tenantCount) tenants.push(await addTenant(database, `bench-${tenants.length}`));
@@ -72,7 +82,6 @@ async function makeStore({ bench, progress }: Pick<Context, "bench" | "progress"
     progress(Math.round(share * cases), cases, `cases loaded, ${leftSeconds.toFixed(0)} s left`);
   };
   if (cases > 0) await whileLoading(bench, () => loadCases(database, templates, load, told));
-  const url = `postgresql://${user}@/${name}?host=${encodeURIComponent(host)}`;
   return { cases, database, url, tenants, untilMs, loadSeconds: (performance.now() - startMs) / 1000 };
 }
 
