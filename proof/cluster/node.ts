@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { urlOfNode, type Node } from "../../service/test/citus.ts";
+import { findPostmaster, urlOfNode, type Node } from "../../service/test/citus.ts";
 import { connectTo, killHard } from "../../service/test/launch.ts";
 
 const startMsMax = 60_000;
@@ -30,15 +30,12 @@ export class ClusterNode {
 
   // Returns null if the server is on another machine, or belongs to somebody else.
   static async find(url: string, node: Node): Promise<ClusterNode | null> {
-    const client = await connectTo({ connectionString: urlOfNode(url, node) });
+    const found = await findPostmaster(url, node);
+    if (!found) return null;
     try {
-      const { rows } = await client.query<{ text: string }>("select pg_read_file('postmaster.pid') as text");
-      const [pid = "", folder = ""] = (rows[0]?.text ?? "").split("\n");
-      return new ClusterNode(url, node, readStarted(Number(pid), folder));
+      return new ClusterNode(url, node, readStarted(found.pid, found.folder));
     } catch {
       return null;
-    } finally {
-      await client.end();
     }
   }
 
@@ -84,9 +81,8 @@ export class ClusterNode {
   }
 }
 
-// Fails if there is no such process here, or if it is not the server of that folder.
+// Fails if this process may not signal it.
 function readStarted(pid: number, folder: string): Started {
-  if (readlinkSync(`/proc/${pid}/cwd`) !== folder) throw new Error("the server is on another machine");
   process.kill(pid, 0);
   const listOf = (name: string) => readFileSync(`/proc/${pid}/${name}`, "utf8").split("\0").slice(0, -1);
   const [, ...args] = listOf("cmdline");

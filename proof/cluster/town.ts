@@ -1,13 +1,16 @@
 import { clock } from "../../service/src/clock.ts";
 import { Database } from "../../service/src/db/postgres/database.ts";
-import { createTenant } from "../../service/src/tenancy.ts";
+import { createClient, createTenant } from "../../service/src/tenancy.ts";
 import { randomUUID } from "node:crypto";
+import { clientTokens } from "@casehound/simulator/courier";
 import type { Random } from "@casehound/simulator/random";
 import { ServiceProcess } from "../../service/test/launch.ts";
 import { Load } from "../writers/load.ts";
 
 export type Place = { host: string; port: number; shard: string };
-export type Settled = { load: Load; place: Place };
+// A client that sends nothing but what a trial lets it send. `use` returns the status.
+type Spare = { clientId: string; use: () => Promise<number> };
+export type Settled = { load: Load; place: Place; spare: Spare };
 
 // A service on a cluster, with tenants on both of its workers, under load.
 export class Town {
@@ -43,8 +46,21 @@ export class Town {
       const count = counts.get(place.port) ?? 0;
       if (count === wanted) continue;
       counts.set(place.port, count + 1);
-      this.tenants.push({ load: await Load.open(this.port, tenant), place });
+      this.tenants.push({ load: await Load.open(this.port, tenant), place, spare: await this.#spareOf(tenant.tenant) });
     }
+  }
+
+  async #spareOf(slug: string): Promise<Spare> {
+    const made = await createClient(this.database, { slug, scopes: ["read:cases"] }, clock);
+    const baseUrl = `http://127.0.0.1:${this.port}`;
+    const token = await clientTokens({ baseUrl, clientId: made.client_id, clientSecret: made.client_secret })(false);
+    const headers = { authorization: `Bearer ${token}` };
+    const use = async () => {
+      const answer = await fetch(`${baseUrl}/v2/${slug}/cases?limit=1`, { headers });
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    return { clientId: made.client_id, use };
   }
 
   get port(): number {

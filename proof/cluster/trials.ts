@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
-import { clock } from "../../service/src/clock.ts";
-import { createTenant } from "../../service/src/tenancy.ts";
 import type { Findings, Proof } from "../part.ts";
 import { oddAnswers } from "../standby/trials.ts";
+import { administrate } from "./administration.ts";
 import type { ClusterNode } from "./node.ts";
 import { countAnswers, type Settled, type Town } from "./town.ts";
 
@@ -89,7 +88,8 @@ export async function workerKills({ town, random, onDone }: Wanted, workers: Clu
     while (countOf(hit, away) === hitBefore) await sleep(10);
     await getOn(spared);
     for (const { load } of spared) await untilScored(load.caller);
-    if (round === 0) violations.push(...(await administrate(town, "down")));
+    const [first] = spared;
+    if (round === 0 && first) violations.push(...(await administrate(town, first, "down")));
     const failed = failures(spared) - sparedBefore;
     others += failed;
     if (failed > 0) violations.push(`${failed} requests of other tenants failed while ${worker.name} was down`);
@@ -98,7 +98,7 @@ export async function workerKills({ town, random, onDone }: Wanted, workers: Clu
     theirs += countOf(hit, away) - hitBefore;
     onDone("kills of a worker");
   }
-  violations.push(...(await administrate(town, "up")));
+  for (const tenant of town.tenants) violations.push(...(await administrate(town, tenant, "up")));
   return {
     figures: {
       "kills of a worker under load": count,
@@ -125,19 +125,6 @@ async function untilScored(caller: Settled["load"]["caller"]): Promise<void> {
     if (answer?.text.includes('"case_id"')) return;
     await sleep(50);
   }
-}
-
-// Tenants and clients have a copy on every node, so they change only while all nodes are there, and then at once on all.
-async function administrate(town: Town, state: "down" | "up"): Promise<string[]> {
-  const slug = `made-${randomUUID()}`;
-  const made = await createTenant(town.database, { slug }, clock).then(
-    () => true,
-    () => false,
-  );
-  const found = await town.database.query({ name: "", text: "select 1 as found from tenants where slug = $1", values: [slug] });
-  const wanted = state === "up";
-  if (made === wanted && found.length === (wanted ? 1 : 0)) return [];
-  return [`with a worker ${state}, a tenant was ${made ? "" : "not "}created, and ${found.length} rows are there`];
 }
 
 // The coordinator is killed under load. Nobody is served until it is back.

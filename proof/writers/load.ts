@@ -62,6 +62,7 @@ export class Load {
   readonly #stopping = new AbortController();
   #writers: Writer[] = [];
   #running: Promise<unknown> = Promise.resolve();
+  #failure: unknown;
 
   private constructor(port: number, tenant: Awaited<ReturnType<typeof createTenant>>) {
     this.tenantId = tenant.tenant_id;
@@ -82,8 +83,8 @@ export class Load {
     });
     await Promise.all(this.#writers.map((writer) => writer.begin()));
     this.#running = Promise.all(this.#writers.map((writer) => writer.run(this.#stopping.signal)));
-    // A failure is thrown by `audited`.
-    this.#running.catch(() => {});
+    // `audited` throws it again.
+    this.#running.catch((error: unknown) => (this.#failure = error));
   }
 
   // Waits until every writer has finished something that it had begun before.
@@ -91,6 +92,7 @@ export class Load {
     const before = this.#writers.map(({ steps }) => steps);
     const deadline = Date.now() + backMsMax;
     while (!this.#writers.every(({ steps }, at) => steps > (before[at] ?? 0) + 1)) {
+      if (this.#failure !== undefined) throw this.#failure;
       if (Date.now() > deadline) throw new Error(`the writers were not back after ${backMsMax} ms`);
       await sleep(pollMs);
     }
