@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { clock } from "../../service/src/clock.ts";
+import type { Database } from "../../service/src/db/postgres/database.ts";
 import { saveRevoked } from "../../service/src/db/tenants.ts";
 import { createTenant } from "../../service/src/tenancy.ts";
 import type { Settled, Town } from "./town.ts";
@@ -8,24 +9,30 @@ import type { Settled, Town } from "./town.ts";
 const revokedMsMax = 5_000;
 
 // Tenants and clients have a copy on every node, so they change only while all nodes are there, and then at once on all. The
-// tenant is on a node that is there.
+// tenant is on a node that is there. Like a command of the command line, this opens connections of its own: a session that was
+// connected before a node was lost loses its next change of all nodes too, because the coordinator keeps the broken connection.
 export async function administrate(town: Town, tenant: Settled, state: "down" | "up"): Promise<string[]> {
-  return [...(await create(town, state)), ...(await revoke(town, tenant, state))];
+  const database = town.openDatabase();
+  try {
+    return [...(await create(database, state)), ...(await revoke(database, tenant, state))];
+  } finally {
+    await database.end();
+  }
 }
 
-async function create(town: Town, state: "down" | "up"): Promise<string[]> {
+async function create(database: Database, state: "down" | "up"): Promise<string[]> {
   const slug = `made-${randomUUID()}`;
-  const made = await isDone(createTenant(town.database, { slug }, clock));
-  const found = await town.database.query({ name: "", text: "select 1 as found from tenants where slug = $1", values: [slug] });
+  const made = await isDone(createTenant(database, { slug }, clock));
+  const found = await database.query({ name: "", text: "select 1 as found from tenants where slug = $1", values: [slug] });
   const isWanted = state === "up";
   if (made === isWanted && found.length === (isWanted ? 1 : 0)) return [];
   return [`with a worker ${state}, a tenant was ${made ? "" : "not "}created, and ${found.length} rows are there`];
 }
 
 // A client whose revocation was refused can go on, and one whose revocation was acknowledged cannot.
-async function revoke(town: Town, { spare }: Settled, state: "down" | "up"): Promise<string[]> {
+async function revoke(database: Database, { spare }: Settled, state: "down" | "up"): Promise<string[]> {
   const asked = { client_id: spare.clientId, now: clock.now() };
-  const isRevoked = await isDone(town.database.transaction((tx) => saveRevoked(tx, asked)));
+  const isRevoked = await isDone(database.transaction((tx) => saveRevoked(tx, asked)));
   const isWanted = state === "up";
   const wanted = isWanted ? 401 : 200;
   const deadline = Date.now() + (isWanted ? revokedMsMax : 0);

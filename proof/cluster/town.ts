@@ -16,12 +16,20 @@ export type Settled = { load: Load; place: Place; spare: Spare };
 export class Town {
   readonly database: Database;
   readonly tenants: Settled[] = [];
+  readonly #url: string;
   readonly #service: ServiceProcess;
 
   private constructor(url: string, service: ServiceProcess) {
-    this.database = new Database({ connectionString: url });
-    this.database.useCluster();
+    this.#url = url;
+    this.database = this.openDatabase();
     this.#service = service;
+  }
+
+  // With connections of its own. The caller ends it.
+  openDatabase(): Database {
+    const database = new Database({ connectionString: this.#url });
+    database.useCluster();
+    return database;
   }
 
   // With at least two tenants on each of two workers.
