@@ -42,8 +42,8 @@ test.each([
 test("attack: other evidence that is enough for a case ends the snooze, and the case contains all the evidence", async () => {
   const tenant = await strictTenant(service.current);
   await snoozed(tenant, "account");
-  const odd = visitOf({ attributes: { odd: true } });
-  await sendScored(tenant, [visitOf(), odd, visitOf()]);
+  // Made in the order of their times.
+  await sendScored(tenant, [visitOf(), visitOf({ attributes: { odd: true } }), visitOf()]);
   const [open] = await openCases(tenant);
   expect(open).toMatchObject({ website_account_id: "anna", overall_risk_score: 4 });
   const found = await tenant.read(open?.case_id ?? "");
