@@ -16,7 +16,7 @@ const service = useService({ roles: new Set(["api"]) });
 // Any change to a default rule changes this digest. If it changes, raise defaultsVersion, unless that version was never released.
 test("default rules: every release that changes them raises their version", () => {
   const digest = hash("sha256", JSON.stringify(defaultRules), "hex").slice(0, 16);
-  expect([defaultsVersion, digest]).toEqual([9, "545967d0bcbba78a"]);
+  expect([defaultsVersion, digest]).toEqual([9, "bac1e7e843c7026d"]);
 });
 
 // Resets a tenant's rule to the state an earlier release left.

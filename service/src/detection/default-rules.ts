@@ -16,6 +16,10 @@ const isStrangersLogin = `(event.type == "login_failed" || ((account.device_is_n
 // A log-in that is unlike the account's earlier ones. With a short history the ratio says nothing, but a new country does.
 const isFarFromUsual = (ratio: string) => `(login.ratio >= ${ratio} || (login.history < 4 && account.country_is_new))`;
 
+// Whether this changed together with the network of the session.
+const isSudden = (kind: "agent" | "screen") =>
+  `(session.${kind}_changed && session.minutes_since_${kind}_change - session.minutes_since_network_change <= 2 && session.minutes_since_network_change - session.minutes_since_${kind}_change <= 2)`;
+
 // Raise this in a release that changes a default rule. When the release starts, each tenant gets the new definition of the rules
 // that nobody has edited, as a new version by `system`. Only new tenants get rules that are added here.
 export const defaultsVersion = 9;
@@ -127,6 +131,20 @@ const takeover: DefaultRule[] = [
     label: "Account Takeover",
     // With a new phone, owners often change their password. So the log-in must be more unusual before the rule opens a case alone.
     weight: 1.5,
+    about: "account",
+    state: "on",
+  },
+  {
+    rule_id: "moved_session",
+    name: "Session continued by another browser elsewhere",
+    // Stolen cookies need no log-in. A browser that updates itself, a laptop on another network, a monitor at the office or a VPN
+    // changes one thing in an honest session. Here two change at once, in a network that the account never logged in from.
+    expression: `(${isMoney} || ${isChange}) && session.age_seconds <= 86400 && session.network_changed && (account.asn_is_new || event.asn == 0) && !account.ip_is_known && (${isSudden("agent")} || (${isSudden("screen")} && session.country_changed))`,
+    sentence:
+      "The session went on in another browser and another network ({event.country}) without a log-in: {event.type}. Minutes since the network changed: {session.minutes_since_network_change}. Country changed: {session.country_changed}. User agent changed: {session.agent_changed}.",
+    label: "Account Takeover",
+    // The log-in was the owner's, so it takes away up to 1.5.
+    weight: 4.2,
     about: "account",
     state: "on",
   },
