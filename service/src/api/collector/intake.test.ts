@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { newActivity } from "../../db/inbox.ts";
 import { Failure } from "../../domain/failure.ts";
 import { Intake, type CollectedRequest } from "./intake.ts";
 
-const activity = { activity_id: "1", type: "page_view", occurred_at: "", received_at: "", origin: "browser" as const };
+const activity = newActivity({ activity_id: "1", type: "page_view", occurred_at: "", received_at: "", origin: "browser" });
 
 function parcel(events = 1, bytes = 1): CollectedRequest {
   return { activities: Array.from({ length: events }, () => activity), rejections: [], bytes };

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Batcher } from "../../concurrency/batcher.ts";
 import { partOf } from "../../concurrency/share.ts";
+import type { NewActivity } from "../../db/inbox.ts";
 import { Failure } from "../../domain/failure.ts";
-import type { RecordedActivity } from "../../domain/activity.ts";
 import type { Rejection } from "../../domain/quarantine.ts";
 
 // The content of one request. All of it must be durable before the request is answered.
-export type CollectedRequest = { activities: RecordedActivity[]; rejections: Rejection[]; bytes: number };
+export type CollectedRequest = { activities: NewActivity[]; rejections: Rejection[]; bytes: number };
 
 const mib = 1024 * 1024;
 const bytesWaitingMax = partOf(16 * mib, 4 * mib);
