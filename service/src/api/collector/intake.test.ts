@@ -58,6 +58,24 @@ test("intake: requests soon after a write began are gathered, and the first one 
   await Promise.all(later);
 });
 
+test("intake: once 100 events wait they are written before the pause is over, but never beside another write", async () => {
+  const { intake, writes } = openIntake(() => new Promise(() => {}));
+  void intake.add("a", parcel());
+  void intake.add("a", parcel(100));
+  await settled();
+  expect(writes).toHaveLength(1);
+  writes[0]?.end();
+  await settled();
+  writes[1]?.end();
+  await settled();
+  void intake.add("a", parcel(99));
+  await settled();
+  expect(writes).toHaveLength(2);
+  void intake.add("a", parcel(1));
+  const sizes = writes.map((each) => each.parcels.map(({ activities }) => activities.length));
+  expect(sizes).toEqual([[1], [100], [99, 1]]);
+});
+
 test("intake: no request is reported as stored before its write has ended", async () => {
   const { intake, writes } = openIntake();
   const told: number[] = [];
