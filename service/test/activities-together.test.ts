@@ -1,17 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { gatherWrites } from "../src/db/postgres/gather.ts";
-import { insertBatches } from "../src/db/inbox.ts";
+import { insertBatches, newActivity, type NewActivity } from "../src/db/inbox.ts";
 import { sql } from "../src/db/postgres/sql.ts";
-import type { RecordedActivity } from "../src/domain/activity.ts";
 import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
 
 // Its own database, because an engine of another file would empty the inbox.
 const service = useService({ databaseUrl: useOwnDatabase("activities_together"), roles: new Set(["api"]) });
 const at = "2026-11-15T09:30:00.000Z";
 
-function activity(activity_id: string, type = "login"): RecordedActivity {
-  return { activity_id, type, occurred_at: at, received_at: at, origin: "server" };
+function activity(activity_id: string, type = "login"): NewActivity {
+  return newActivity({ activity_id, type, occurred_at: at, received_at: at, origin: "server" });
 }
 
 async function waiting({ tenantId }: TestTenant): Promise<number> {
@@ -30,7 +29,7 @@ const post = (to: TestTenant, ids: string[]) =>
 
 test("accept together: each batch gets the outcome it would have had if the batches had run one after the other", async () => {
   const tenant = await TestTenant.create(service.current);
-  const insert = (batches: RecordedActivity[][]) =>
+  const insert = (batches: NewActivity[][]) =>
     service.current.database.transaction((tx) => insertBatches(tx, tenant.tenantId, batches));
   await insert([[activity("known")]]);
   const outcomes = await insert([

@@ -3,7 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { Database } from "../src/db/postgres/database.ts";
-import { insertActivities } from "../src/db/inbox.ts";
+import { insertActivities, newActivity } from "../src/db/inbox.ts";
 import { statement } from "../src/db/postgres/sql.ts";
 import { addIdentityCounts } from "../src/db/identity.ts";
 import { clientTokens, deliver } from "@casehound/simulator/courier";
@@ -113,7 +113,7 @@ async function leaveUnscored(url: string, tenantId: string): Promise<void> {
   const database = new Database({ connectionString: url });
   const at = new Date().toISOString();
   const activity = { activity_id: randomUUID(), type: "page_view", origin: "server", received_at: at, occurred_at: at } as const;
-  await database.transaction((tx) => insertActivities(tx, tenantId, [activity]));
+  await database.transaction((tx) => insertActivities(tx, tenantId, [newActivity(activity)]));
   await database.end();
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { clock } from "../src/clock.ts";
 import { makePartition } from "../src/db/activities.ts";
-import { insertActivities } from "../src/db/inbox.ts";
+import { insertActivities, newActivity } from "../src/db/inbox.ts";
 import type { Features } from "../src/detection/catalogue.ts";
 import { unpack } from "../src/detection/vector.ts";
 import type { Database } from "../src/db/postgres/database.ts";
@@ -49,7 +49,7 @@ export class DetectionTenant {
       occurred_at: received_at,
       ...each,
     }));
-    await this.database.transaction((tx) => insertActivities(tx, this.tenantId, activities));
+    await this.database.transaction((tx) => insertActivities(tx, this.tenantId, activities.map(newActivity)));
   }
 
   async score(): Promise<number> {

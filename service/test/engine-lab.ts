@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll } from "vitest";
 import { clock } from "../src/clock.ts";
 import { makePartition } from "../src/db/activities.ts";
-import { insertActivities } from "../src/db/inbox.ts";
+import { insertActivities, newActivity } from "../src/db/inbox.ts";
 import type { Database } from "../src/db/postgres/database.ts";
 import { insertDefaults } from "../src/db/rules.ts";
 import { sql, statement } from "../src/db/postgres/sql.ts";
@@ -65,7 +65,7 @@ export function activityOf(sketched: Sketched): RecordedActivity {
 
 export async function store({ database }: Lab, tenantId: string, activities: RecordedActivity[]): Promise<void> {
   for (let from = 0; from < activities.length; from += 1_000) {
-    await database.transaction((tx) => insertActivities(tx, tenantId, activities.slice(from, from + 1_000)));
+    await database.transaction((tx) => insertActivities(tx, tenantId, activities.slice(from, from + 1_000).map(newActivity)));
   }
 }
 

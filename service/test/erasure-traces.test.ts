@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { appendScored, makePartition } from "../src/db/activities.ts";
 import { saveMembers } from "../src/db/case-members.ts";
 import { eraseAccountTraces } from "../src/db/erasure.ts";
-import { insertActivities } from "../src/db/inbox.ts";
+import { insertActivities, newActivity } from "../src/db/inbox.ts";
 import { saveLabels } from "../src/db/labels.ts";
 import { saveLinks } from "../src/db/links.ts";
 import { insertOutcomes } from "../src/db/outcomes.ts";
@@ -35,7 +35,7 @@ async function writeTraces(tenant: TestTenant, account: string): Promise<void> {
   await database.transaction((tx) => makePartition(tx, at.slice(0, 10)));
   await database.transaction(async (tx) => {
     const activities = [activityOf(own), activityOf({ session_id: session, device_id: "device" })];
-    await insertActivities(tx, tenant.tenantId, [activityOf(own)]);
+    await insertActivities(tx, tenant.tenantId, [newActivity(activityOf(own))]);
     await appendScored(
       tx,
       tenant.tenantId,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { insertActivities } from "../src/db/inbox.ts";
+import { insertActivities, newActivity } from "../src/db/inbox.ts";
 import type { Activity, RecordedActivity } from "../src/domain/activity.ts";
 import type { Case } from "../src/domain/case.ts";
 import { makeRule } from "./decided.ts";
@@ -244,7 +244,7 @@ test("attack: reports that come through a page label nothing, whatever they name
     forged({ session_id: "s-1", identity: "signed" }),
     forged({ type: "payment", order_id: "forged", session_id: "s-1" }),
   ];
-  await service.current.database.transaction((tx) => insertActivities(tx, tenant.tenantId, page));
+  await service.current.database.transaction((tx) => insertActivities(tx, tenant.tenantId, page.map(newActivity)));
   await scoreAll(tenant);
   await apply(tenant);
   expect(await rowsOf(tenant)).toEqual([]);

@@ -5,7 +5,7 @@ import { detectBatch } from "../src/engine/detect.ts";
 import { Enrichment } from "../src/engine/enrichment.ts";
 import { restMs } from "../src/engine/pattern-budget.ts";
 import { RuleSets } from "../src/engine/rule-sets.ts";
-import { insertActivities } from "../src/db/inbox.ts";
+import { insertActivities, newActivity } from "../src/db/inbox.ts";
 import { makePartition } from "../src/db/activities.ts";
 import { clock } from "../src/clock.ts";
 import { draftRule, makeRule } from "./decided.ts";
@@ -100,7 +100,9 @@ test("GET rules 200: every process and a metric show a limited rule as limited u
     const at = clock.now();
     await database.transaction((tx) => makePartition(tx, at.slice(0, 10)));
     const activity = { activity_id, type: "page_view", origin: "server" as const, occurred_at: at, received_at: at };
-    await database.transaction((tx) => insertActivities(tx, tenant.tenantId, [{ ...activity, attributes: { a: hostileText } }]));
+    await database.transaction((tx) =>
+      insertActivities(tx, tenant.tenantId, [newActivity({ ...activity, attributes: { a: hostileText } })]),
+    );
     expect(await detectBatch(detector, tenant.tenantId)).toMatchObject({ scored: 1 });
   };
   const shown = async () => {

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { ActivityBatch, userAgentCharactersMax, type Activity, type RecordedActivity } from "../domain/activity.ts";
+import { newActivity } from "../db/inbox.ts";
 import { firstCharacters, shownTime } from "../domain/field.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./http/problem.ts";
@@ -20,7 +21,8 @@ export function recorded(activity: Activity, receivedAt: string): RecordedActivi
 
 async function accept(services: Services, { caller, body }: Call<ActivityBatch>): Promise<Reply> {
   const receivedAt = services.now();
-  const activities = body.activities.map((each) => recorded(each, receivedAt));
+  // Emptied, so that the parsed activities are not held until they are stored.
+  const activities = body.activities.splice(0).map((each) => newActivity(recorded(each, receivedAt)));
   const inserted = await services.acceptTogether(caller.tenant_id, activities);
   return dataReply({ accepted: inserted.accepted, duplicates: inserted.duplicates }, 202);
 }

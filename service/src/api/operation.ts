@@ -1,6 +1,5 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { Account, AccountChange } from "../domain/account.ts";
-import type { RecordedActivity } from "../domain/activity.ts";
 import type { CaseChange } from "../domain/case.ts";
 import type { FailureCode, FieldError } from "../domain/failure.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -8,7 +7,7 @@ import type { AskedAssessment } from "../db/assessments.ts";
 import type { StoredCase } from "../db/cases.ts";
 import type { TenantDatabase } from "../db/postgres/database.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import type { Inserted } from "../db/inbox.ts";
+import type { Inserted, NewActivity } from "../db/inbox.ts";
 import type { KeyClaim } from "../db/keys.ts";
 import type { BudgetCases } from "./budget-cases.ts";
 import type { CursorSeal } from "./http/cursor.ts";
@@ -31,7 +30,7 @@ export type Services = {
   closeTogether: (tenantId: string, update: CaseUpdate) => Promise<Reply | null>;
   updateTogether: (tenantId: string, update: AccountUpdate) => Promise<Reply | null>;
   // The activities are durable when this resolves.
-  acceptTogether: (tenantId: string, activities: RecordedActivity[]) => Promise<Inserted>;
+  acceptTogether: (tenantId: string, activities: NewActivity[]) => Promise<Inserted>;
   // Stores the activity and answers by the deadline.
   assess: (tenantId: string, asked: AskedAssessment) => Promise<{ reply: string; isReplay: boolean }>;
   now: () => string;

@@ -5,16 +5,24 @@ export type BatcherOptions<I> = {
   // Batches that run at once, of one key and of all keys.
   atOnceMax: number;
   allAtOnceMax?: number;
-  // A key's next batch begins beside a running one only if this much is waiting: a small batch costs as much as a large one.
+  // A key's next batch begins beside a running one, or during a pause, only if this much is waiting: a small batch costs as much as
+  // a large one.
   besideMin?: number;
-  // With a pause, a batch begins at once, and the key's next one after the pause at the earliest. Without it, a batch begins at the
-  // end of the event-loop turn and takes whatever the turn brought.
+  // With a pause, a batch begins at once, and the key's next one after the pause, or once `besideMin` is waiting. Without it, a batch
+  // begins at the end of the event-loop turn and takes whatever the turn brought.
   pause?: () => Promise<void>;
 };
 
 type Submitted<I, R> = { item: I; resolve: (outcome: R) => void; reject: (error: unknown) => void };
-// `busy`: batches and pauses under way. `isDue`: enough is waiting for the next batch.
-type KeyQueue<I, R> = { key: string; waiting: Submitted<I, R>[]; weight: number; busy: number; isDue: boolean };
+// `busy` and `resting`: batches and pauses under way. `isDue`: enough is waiting for the next batch.
+type KeyQueue<I, R> = {
+  key: string;
+  waiting: Submitted<I, R>[];
+  weight: number;
+  busy: number;
+  resting: number;
+  isDue: boolean;
+};
 
 // Items of one key that arrive while a batch runs go together in the next one. Each gets its own outcome: `run` returns as many as
 // it was given, in their order. If it throws, all items of the batch get the error. Keys take turns.
@@ -34,11 +42,11 @@ export class Batcher<I, R> {
 
   add(key: string, item: I): Promise<R> {
     return new Promise((resolve, reject) => {
-      const line = this.#lines.get(key) ?? { key, waiting: [], weight: 0, busy: 0, isDue: false };
+      const line = this.#lines.get(key) ?? { key, waiting: [], weight: 0, busy: 0, resting: 0, isDue: false };
       this.#lines.set(key, line);
       line.waiting.push({ item, resolve, reject });
       line.weight += this.#options.weightOf(item);
-      line.isDue ||= line.busy === 0 || line.weight >= this.#options.besideMin;
+      line.isDue ||= line.busy + line.resting === 0 || line.weight >= this.#options.besideMin;
       this.#turns.add(line);
       if (this.#mayBegin(line)) this.#schedule();
     });
@@ -62,8 +70,8 @@ export class Batcher<I, R> {
     for (const line of this.#turns) {
       if (this.#running >= this.#options.allAtOnceMax) return;
       if (!this.#mayBegin(line)) continue;
-      void this.#occupy(line, this.#work(line.key, this.#take(line)));
-      if (this.#options.pause) void this.#occupy(line, this.#options.pause());
+      void this.#occupy(line, "busy", this.#work(line.key, this.#take(line)));
+      if (this.#options.pause) void this.#occupy(line, "resting", this.#options.pause());
     }
   }
 
@@ -95,12 +103,13 @@ export class Batcher<I, R> {
     this.#running--;
   }
 
-  async #occupy(line: KeyQueue<I, R>, ended: Promise<void>): Promise<void> {
-    line.busy++;
+  async #occupy(line: KeyQueue<I, R>, as: "busy" | "resting", ended: Promise<void>): Promise<void> {
+    line[as]++;
     await ended;
-    line.busy--;
-    line.isDue = line.waiting.length > 0;
-    if (!line.isDue && line.busy === 0) this.#lines.delete(line.key);
+    line[as]--;
+    const isWaiting = line.waiting.length > 0;
+    line.isDue = isWaiting && (line.resting === 0 || line.weight >= this.#options.besideMin);
+    if (!isWaiting && line.busy + line.resting === 0) this.#lines.delete(line.key);
     // A batch that is about to begin collects until the end of the turn.
     if (!this.#isScheduled) this.#begin();
   }

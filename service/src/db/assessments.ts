@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { RecordedActivity } from "../domain/activity.ts";
 import type { PolicyAction } from "../domain/policy.ts";
-import { insertIds, newActivity } from "./inbox.ts";
+import { insertIds, newActivity, type NewActivity } from "./inbox.ts";
 import { insertParcel, parcelsOf } from "./parcels.ts";
 import type { Queryable, TenantDatabase } from "./postgres/database.ts";
 import { joinJson, plainArray, sql } from "./postgres/sql.ts";
@@ -53,7 +53,7 @@ export async function insertAssessments(
   });
 }
 
-type First = NewAssessment & { key: string; content: number };
+type First = NewAssessment & NewActivity;
 type Inserted = { fresh: Set<string>; blocked: Set<string> };
 
 // Returns the keys that were new, and which of the accounts are blocked. One statement is one round trip. Each of several in a
@@ -64,10 +64,7 @@ async function insertAtOnce(
   { rows, mustNotify }: { rows: First[]; mustNotify: boolean },
 ): Promise<Inserted> {
   // The texts are in the order of the rows.
-  const packed = parcelsOf(
-    rows.map(({ activity }) => activity),
-    true,
-  ).flatMap(({ texts }) => {
+  const packed = parcelsOf(rows, true).flatMap(({ texts }) => {
     const parcel_id = randomUUID();
     return texts.map((text) => ({ parcel_id, text }));
   });
@@ -136,10 +133,7 @@ function insertOnNode(
   return database.transaction(async (tx) => {
     const [fresh, blocked] = await Promise.all([insertIds(tx, tenantId, rows), listBlocked(tx, tenantId, accounts)]);
     const kept = rows.filter(({ key }) => fresh.has(key));
-    const parcels = parcelsOf(
-      kept.map(({ activity }) => activity),
-      true,
-    );
+    const parcels = parcelsOf(kept, true);
     await Promise.all([
       insertWaiting(tx, tenantId, kept),
       ...parcels.map((parcel) => insertParcel(tx, tenantId, { parcel_id: randomUUID(), ...parcel })),

@@ -1,7 +1,7 @@
 import { ratedTypes, sourcesByRank } from "../domain/label.ts";
 import type { RecordedActivity } from "../domain/activity.ts";
 import { countedMax } from "../domain/history.ts";
-import { findReused, insertIds, newActivity, type ClaimedActivity } from "./inbox.ts";
+import { activityKey, findReused, insertIds, newActivity, type ClaimedActivity } from "./inbox.ts";
 import { askTenantIds } from "./citus/nodes.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { plainArray, sql } from "./postgres/sql.ts";
@@ -27,10 +27,10 @@ export async function insertHistory(
     insert into history (tenant_id, received_at, id_key, website_account_id, activity, known_at, actor)
     select ${tenantId}::uuid, n.*, ${actor}
     from unnest(
-      ${plainArray(added.map(({ activity }) => activity.received_at))}::timestamptz[],
+      ${plainArray(added.map(({ received_at }) => received_at))}::timestamptz[],
       ${plainArray(added.map(({ key }) => key))}::uuid[],
-      ${added.map(({ activity }) => activity.website_account_id ?? null)}::text[],
-      ${added.map(({ activity }) => JSON.stringify(activity))}::text[],
+      ${added.map(({ past: { activity } }) => activity.website_account_id ?? null)}::text[],
+      ${added.map(({ text }) => text)}::text[],
       ${plainArray(added.map((each) => each.past.known_at))}::timestamptz[]
     ) as n`);
   const isAdded = new Set(added);
@@ -46,7 +46,7 @@ export async function insertHistory(
 // wait for each other instead of deadlocking.
 export async function saveWaitingFrauds(tx: Queryable, tenantId: string, known: WaitingPast[]): Promise<WaitingPast[]> {
   if (known.length === 0) return [];
-  const keys = known.map(({ activity }) => newActivity(activity).key);
+  const keys = known.map(({ activity }) => activityKey(activity));
   const rows = await tx.query<{ id_key: string }>(sql`
     with waiting as (
       select h.received_at, h.id_key, k.known_at

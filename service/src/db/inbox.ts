@@ -2,14 +2,14 @@ import { hash } from "node:crypto";
 import { paymentOf, type RecordedActivity } from "../domain/activity.ts";
 import { askTenants } from "./citus/nodes.ts";
 import type { Queryable } from "./postgres/database.ts";
-import { insertParcels } from "./parcels.ts";
+import { insertParcels, type ActivityText } from "./parcels.ts";
 import { plainArray, sql } from "./postgres/sql.ts";
 import { vouch } from "./vouch.ts";
 
 // An activity from the inbox, with its key.
 export type ClaimedActivity = { id_key: string; activity: RecordedActivity };
 
-export type Inserted = { accepted: number; duplicates: number; reused: RecordedActivity[] };
+export type Inserted = { accepted: number; duplicates: number; reused: NewActivity[] };
 
 // Browsers and servers have separate id spaces. Otherwise a page could use up the id of a server's activity.
 export function activityKey({ origin, activity_id }: Pick<RecordedActivity, "origin" | "activity_id">): string {
@@ -37,53 +37,49 @@ function contentOf(activity: RecordedActivity) {
   return Number.parseInt(hash("sha256", JSON.stringify(same), "hex").slice(0, 8), 16) | 0;
 }
 
-// An activity that may be new, with its key and a hash of its content.
-type NewActivity = { key: string; content: number; activity: RecordedActivity };
-// `batch`: the batch in which the activity first appeared.
-type Given = NewActivity & { batch: number };
+// An activity that may be new, with its key and a hash of its content. It waits as text: a waiting object costs the garbage
+// collector several times as much.
+export type NewActivity = ActivityText & { key: string; content: number };
 
 export function newActivity(activity: RecordedActivity): NewActivity {
-  return { key: activityKey(activity), content: contentOf(activity), activity };
+  const { origin, received_at } = activity;
+  return { key: activityKey(activity), content: contentOf(activity), origin, received_at, text: JSON.stringify(activity) };
+}
+
+export function readActivity({ text }: NewActivity): RecordedActivity {
+  // The cast is safe: only newActivity makes the text.
+  return JSON.parse(text) as RecordedActivity;
 }
 
 // Stores each activity once. One that is already stored is skipped. `reused` are activities with a known id but different
 // content.
-export async function insertActivities(tx: Queryable, tenantId: string, activities: RecordedActivity[]): Promise<Inserted> {
+export async function insertActivities(tx: Queryable, tenantId: string, activities: NewActivity[]): Promise<Inserted> {
   const [inserted] = await insertBatches(tx, tenantId, [activities]);
   if (!inserted) throw new Error("insertBatches returned no outcome");
   return inserted;
 }
 
 // Inserts several batches as if they came one after the other. Returns an outcome for each.
-export async function insertBatches(tx: Queryable, tenantId: string, batches: RecordedActivity[][]): Promise<Inserted[]> {
-  const byKey = new Map<string, Given>();
-  const reused = batches.map((): RecordedActivity[] => []);
-  for (const [batch, activities] of batches.entries()) {
-    for (const activity of activities) {
-      const given = newActivity(activity);
-      const first = byKey.get(given.key);
-      if (!first) byKey.set(given.key, { ...given, batch });
-      else if (first.content !== given.content) reused[batch]?.push(activity);
-    }
+export async function insertBatches(tx: Queryable, tenantId: string, batches: NewActivity[][]): Promise<Inserted[]> {
+  const first = new Map<string, NewActivity>();
+  const differing = new Set<NewActivity>();
+  for (const activity of batches.flat()) {
+    const before = first.get(activity.key);
+    if (!before) first.set(activity.key, activity);
+    else if (before.content !== activity.content) differing.add(activity);
   }
-  const given = [...byKey.values()];
+  const given = [...first.values()];
   const fresh = await insertIds(tx, tenantId, given);
-  const known = given.filter((each) => !fresh.has(each.key));
-  const kept = known.length === 0 ? given : given.filter((each) => fresh.has(each.key));
-  await insertParcels(
-    tx,
-    tenantId,
-    kept.map((each) => each.activity),
-  );
+  const known = given.filter(({ key }) => !fresh.has(key));
+  const kept = known.length === 0 ? given : given.filter(({ key }) => fresh.has(key));
+  await insertParcels(tx, tenantId, kept);
   if (known.length > 0) {
-    for (const { batch, activity } of await findReused(tx, tenantId, known)) reused[batch]?.push(activity);
+    for (const activity of await findReused(tx, tenantId, known)) differing.add(activity);
     await vouch(tx);
   }
-  const accepted = batches.map(() => 0);
-  for (const { batch } of kept) accepted[batch] = (accepted[batch] ?? 0) + 1;
-  return batches.map(({ length }, batch) => {
-    const count = accepted[batch] ?? 0;
-    return { accepted: count, duplicates: length - count, reused: reused[batch] ?? [] };
+  return batches.map((activities) => {
+    const accepted = activities.filter((each) => fresh.has(each.key) && first.get(each.key) === each).length;
+    return { accepted, duplicates: activities.length - accepted, reused: activities.filter((each) => differing.has(each)) };
   });
 }
 
@@ -99,7 +95,7 @@ export async function insertIds(tx: Queryable, tenantId: string, given: NewActiv
       from event_counters as c
       cross join unnest(
         ${plainArray(keys)}::uuid[],
-        ${plainArray(sorted.map((each) => each.activity.received_at.slice(0, 10)))}::date[],
+        ${plainArray(sorted.map((each) => each.received_at.slice(0, 10)))}::date[],
         ${plainArray(sorted.map((each) => each.content))}::int[]
       ) as g
       where c.tenant_id = ${tenantId}

@@ -14,7 +14,10 @@ const bracket = "[".charCodeAt(0);
 
 type Parcel = { is_browser: boolean; is_urgent: boolean; received_at: string; texts: string[] };
 
-export async function insertParcels(tx: Queryable, tenantId: string, activities: RecordedActivity[]): Promise<void> {
+// An activity as it is stored: its JSON, and what decides the parcel that it goes into.
+export type ActivityText = Pick<RecordedActivity, "origin" | "received_at"> & { text: string };
+
+export async function insertParcels(tx: Queryable, tenantId: string, activities: ActivityText[]): Promise<void> {
   const parcels = parcelsOf(activities, false);
   // The statements are pipelined, without waiting for each result.
   await Promise.all(parcels.map((parcel) => insertParcel(tx, tenantId, { parcel_id: randomUUID(), ...parcel })));
@@ -22,14 +25,13 @@ export async function insertParcels(tx: Queryable, tenantId: string, activities:
 
 // Each parcel holds activities of one day, because they go into that day's partition, and of one origin, because servers are
 // scored before browsers.
-export function parcelsOf(activities: RecordedActivity[], is_urgent: boolean): Parcel[] {
+export function parcelsOf(activities: ActivityText[], is_urgent: boolean): Parcel[] {
   const parcels: Parcel[] = [];
   let characters = 0;
   let current: Parcel | undefined;
-  for (const [place, activity] of activities.entries()) {
-    const { received_at } = activity;
-    const is_browser = activity.origin === "browser";
-    const text = JSON.stringify(place === 0 ? activity : { ...activity, place });
+  for (const [place, { origin, received_at, text: plain }] of activities.entries()) {
+    const is_browser = origin === "browser";
+    const text = place === 0 ? plain : `${plain.slice(0, -1)},"place":${place}}`;
     const isFull = current && (current.texts.length >= parcelEventsMax || characters + text.length > parcelCharactersMax);
     const isAlike = current?.is_browser === is_browser && current.received_at.slice(0, 10) === received_at.slice(0, 10);
     if (!current || isFull === true || !isAlike) {

@@ -36,24 +36,33 @@ const repeated = new Set([
   "_is_first_time",
 ]);
 
+const elsewhere = new Set([...placed, ...repeated, ""]);
+
 // Attributes are flat: objects and lists, which the SDK does not support either, are left out. What exceeds a limit is cut, and
 // `isOversized` is set.
 export function readAttributes(given: Record<string, unknown>, items: unknown): { attributes: Attributes; isOversized: boolean } {
   const kept: [string, string | number | boolean][] = Object.entries(summariseItems(items));
   let isOversized = false;
-  for (const [name, value] of Object.entries(given)) {
-    if (name === "" || placed.has(name) || repeated.has(name) || !isScalar(value)) continue;
+  for (const name of Object.keys(given)) {
+    if (elsewhere.has(name)) continue;
+    const value = given[name];
+    if (!isScalar(value)) continue;
     if (kept.length === attributesMax || isUnsafe(value)) {
       isOversized = true;
       continue;
     }
-    const isLong = characters(name) > nameCharacters || (typeof value === "string" && characters(value) > valueCharacters);
+    const isLong = isLonger(name, nameCharacters) || (typeof value === "string" && isLonger(value, valueCharacters));
     isOversized ||= isLong;
     const cut = typeof value === "string" ? storableText(value, valueCharacters) : value;
     kept.push([storableText(name, nameCharacters), cut]);
   }
   // Not built by assignment, so that a member called __proto__ is an ordinary one.
   return { attributes: Object.fromEntries(kept), isOversized };
+}
+
+// A character has one or two UTF-16 units, so most texts need not be counted.
+function isLonger(text: string, max: number): boolean {
+  return text.length > max && characters(text) > max;
 }
 
 function isScalar(value: unknown): value is string | number | boolean {

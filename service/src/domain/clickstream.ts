@@ -136,20 +136,20 @@ type Within = { given: Record<string, unknown>; delivery: Delivery; shiftMs: num
 
 function factsOf(raw: Record<string, unknown>, { given, delivery, shiftMs, name }: Within): BrowserFacts {
   const { url_parameters: kept } = delivery.tenant;
-  const sdk = [raw["sdk_name"], raw["sdk_version"]].filter((each) => typeof each === "string" && each !== "").join(" ");
+  const { sdk_name: sdk, sdk_version: version } = raw;
   const started = given["_session_start_timestamp"];
   const referrer = addressOf(given["_latest_referrer"], kept) ?? addressOf(given["_page_referrer"], kept);
   return withOptional<BrowserFacts>({
-    sdk: textOf(sdk, factCharacters),
+    sdk: textOf(isText(sdk) && isText(version) ? `${sdk} ${version}` : isText(sdk) ? sdk : version, factCharacters),
     locale: textOf(raw["locale"], factCharacters),
     accept_language: textOf(delivery.accept_language, 2 * factCharacters),
     zone_offset_minutes: zoneOf(raw["zone_offset"]),
     screen: sizeOf(raw["screen_width"], raw["screen_height"]),
     viewport: sizeOf(raw["viewport_width"], raw["viewport_height"]),
     page_title: textOf(given["_page_title"], titleCharacters),
-    page_url: addressOf(given["_page_url"], kept),
+    page_url: pageOf(given["_page_url"], kept),
     referrer,
-    session_started_at: isTime(started) && isTime(started + shiftMs) ? new Date(started + shiftMs).toISOString() : undefined,
+    session_started_at: isTime(started) && isTime(started + shiftMs) ? startedAt(started + shiftMs) : undefined,
     // A scroll event contains the reading time so far, which the page's own summary contains again. So only the summary counts.
     engagement_ms: name === "_user_engagement" ? countOf(given["_engagement_time_msec"]) : undefined,
     inputs: countOf(given["_casehound_inputs"]),
@@ -176,18 +176,20 @@ function signsOf({ given, delivery, facts }: Seen): BrowserSign[] {
   return signs;
 }
 
-// Nearly always the same for every event of a delivery, so the last answer is kept.
-function remembered<A extends unknown[]>(ask: (...given: A) => boolean): (...given: A) => boolean {
-  let last: { given: A; answer: boolean } | null = null;
-  return (...given) => {
-    if (last === null || given.some((each, index) => each !== last?.given[index])) last = { given, answer: ask(...given) };
+// Often the same for consecutive events of a delivery, so the last answer is kept.
+function remembered<A, B, R>(ask: (a: A, b: B) => R): (a: A, b: B) => R {
+  let last: { a: A; b: B; answer: R } | null = null;
+  return (a, b) => {
+    if (last === null || last.a !== a || last.b !== b) last = { a, b, answer: ask(a, b) };
     return last.answer;
   };
 }
 
 const isSessionOff = remembered(isSessionIdOff);
 const isLanguageOff = remembered(isLocaleOff);
-const isBrowserOff = remembered(isAgentOff);
+const isBrowserOff = remembered<AgentHeaders, void, boolean>(isAgentOff);
+const startedAt = remembered<number, void, string>((ms) => new Date(ms).toISOString());
+const pageOf = remembered(addressOf);
 
 // Query and fragment may contain tokens and personal data, so only the parameters that the tenant asked for are kept. Credentials
 // are never kept.
@@ -207,8 +209,12 @@ function addressOf(value: unknown, kept: readonly string[]): string | undefined 
   return typeof value === "string" ? textOf(cutAddress(value, kept), addressCharacters) : undefined;
 }
 
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
 function textOf(value: unknown, charactersMax: number): string | undefined {
-  return typeof value === "string" && value !== "" ? storableText(value, charactersMax) : undefined;
+  return isText(value) ? storableText(value, charactersMax) : undefined;
 }
 
 function isTime(value: unknown): value is number {
@@ -228,9 +234,12 @@ function zoneOf(offsetMs: unknown): number | undefined {
   return Math.abs(minutes) <= zoneMinutesMax ? minutes : undefined;
 }
 
+function isSide(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value <= sizeMax;
+}
+
 function sizeOf(width: unknown, height: unknown): string | undefined {
-  const isSize = [width, height].every((side) => typeof side === "number" && side >= 0 && side <= sizeMax);
-  return isSize ? `${Math.round(Number(width))}x${Math.round(Number(height))}` : undefined;
+  return isSide(width) && isSide(height) ? `${Math.round(width)}x${Math.round(height)}` : undefined;
 }
 
 // Members that are not set are undefined, and are left out when the object is serialized. Building it without them took a fifth

@@ -12,18 +12,17 @@ export const Time = Type.String({
 export const Uuid = Type.String({ format: "uuid" });
 
 const shownLength = "YYYY-MM-DDTHH:mm:ss.sssZ".length;
-const timePattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z$/;
+// Without groups, which would cost more than the match.
+const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
 // Returns the time in milliseconds, or null if the text is not a UTC time of the years 1 to 9999. Finer fractions are truncated
 // to milliseconds.
 export function parseTime(text: string): number | null {
-  const match = timePattern.exec(text);
-  if (!match || match[1] === "0000") return null;
-  const millis = (match[7] ?? "").slice(0, 3).padEnd(3, "0");
-  const ms = Date.parse(`${text.slice(0, 19)}.${millis}Z`);
+  if (!timePattern.test(text) || text.startsWith("0000")) return null;
+  const ms = Date.parse(shownTime(text));
   // Date.parse reads 30 February as 2 March and 24:00 as the next day. Such times are rejected, because their day is not the one
   // written.
-  return new Date(ms).getUTCDate() === Number(match[3]) ? ms : null;
+  return new Date(ms).getUTCDate() === Number(text.slice(8, 10)) ? ms : null;
 }
 
 // Formats a text that parseTime accepts as times are shown: to the millisecond.

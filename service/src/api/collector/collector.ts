@@ -2,11 +2,10 @@ import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import { Semaphore } from "../../concurrency/semaphore.ts";
 import { partOf } from "../../concurrency/share.ts";
-import { insertActivities } from "../../db/inbox.ts";
+import { insertActivities, newActivity, readActivity, type NewActivity } from "../../db/inbox.ts";
 import type { Database } from "../../db/postgres/database.ts";
 import { insertQuarantine } from "../../db/quarantine.ts";
 import type { KeyedTenant } from "../../db/tenants.ts";
-import type { RecordedActivity } from "../../domain/activity.ts";
 import { readEvent, type Delivery } from "../../domain/clickstream.ts";
 import { Failure } from "../../domain/failure.ts";
 import { excerptOfEvent, quarantineMeanings, type QuarantineReason, type Rejection } from "../../domain/quarantine.ts";
@@ -74,14 +73,18 @@ export class Collector {
       this.#options.admit(tenant.tenant_id);
       this.#intake.requireRoom(tenant.tenant_id);
       const take = async () => {
-        const body = await readBody(request, bodyBytesMax, onBody);
-        const query = new URLSearchParams(call.query);
-        const unpacked = await this.#unpack(body, { request, tenant, query });
-        await this.#intake.add(tenant.tenant_id, this.#parcelOf(unpacked, { request, tenant, query }));
+        const sent = { request, tenant, query: new URLSearchParams(call.query) };
+        await this.#intake.add(tenant.tenant_id, await this.#receive(sent, onBody));
       };
       await admitBody(request, bodyBytesMax, take, { underWay: this.#large, key: tenant.tenant_id });
       return { status: 200, body: "{}", headers: { "content-type": jsonMediaType } };
     });
+  }
+
+  // A function of its own, so that the body is not held while the parcel waits to be stored.
+  async #receive(sent: Sent, onBody: () => void): Promise<CollectedRequest> {
+    const body = await readBody(sent.request, bodyBytesMax, onBody);
+    return this.#parcelOf(await this.#unpack(body, sent), sent);
   }
 
   async #requireTenant(call: SystemCall, origin: string | undefined): Promise<KeyedTenant> {
@@ -109,7 +112,7 @@ export class Collector {
     const receivedAt = this.#options.now();
     const delivery = deliveryOf(unpacked, { ...from, receivedAt, trustedProxies: this.#options.trustedProxies });
     const isAdmitted = this.#options.quotas.admitterOf({ tenantId: from.tenant.tenant_id, ip: delivery.ip });
-    const activities: RecordedActivity[] = [];
+    const activities: NewActivity[] = [];
     const aside = new Map<QuarantineReason, unknown[]>();
     const putAside = (reason: QuarantineReason, event: unknown) => {
       const alike = aside.get(reason);
@@ -122,7 +125,7 @@ export class Collector {
         putAside(typeof read === "string" ? read : "over-quota", event);
         continue;
       }
-      activities.push(read);
+      activities.push(newActivity(read));
       if (read.browser?.signs?.includes("foreign-tenant-id")) putAside("foreign-tenant-id", event);
     }
     const rejections = unpacked.faults.map((fault): Rejection => ({ ...fault, received_at: receivedAt }));
@@ -172,7 +175,8 @@ function deliveryOf({ isHashWrong }: Unpacked, { request, tenant, query, receive
 }
 
 // Leaves out account and address. The tenant's policy governs those, and an erasure must remove them.
-function withoutPerson({ activity_id, type, occurred_at, attributes }: RecordedActivity) {
+function withoutPerson(activity: NewActivity) {
+  const { activity_id, type, occurred_at, attributes } = readActivity(activity);
   return { event_id: activity_id, event_type: type, timestamp: occurred_at, attributes };
 }
 

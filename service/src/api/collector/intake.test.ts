@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { newActivity } from "../../db/inbox.ts";
 import { Failure } from "../../domain/failure.ts";
 import { Intake, type CollectedRequest } from "./intake.ts";
 
-const activity = { activity_id: "1", type: "page_view", occurred_at: "", received_at: "", origin: "browser" as const };
+const activity = newActivity({ activity_id: "1", type: "page_view", occurred_at: "", received_at: "", origin: "browser" });
 
 function parcel(events = 1, bytes = 1): CollectedRequest {
   return { activities: Array.from({ length: events }, () => activity), rejections: [], bytes };
@@ -55,6 +56,24 @@ test("intake: requests soon after a write began are gathered, and the first one 
   expect(writes.slice(2).map((each) => [each.tenantId, each.parcels.length])).toEqual([["a", 2]]);
   writes[2]?.end();
   await Promise.all(later);
+});
+
+test("intake: once 100 events wait they are written before the pause is over, but never beside another write", async () => {
+  const { intake, writes } = openIntake(() => new Promise(() => {}));
+  void intake.add("a", parcel());
+  void intake.add("a", parcel(100));
+  await settled();
+  expect(writes).toHaveLength(1);
+  writes[0]?.end();
+  await settled();
+  writes[1]?.end();
+  await settled();
+  void intake.add("a", parcel(99));
+  await settled();
+  expect(writes).toHaveLength(2);
+  void intake.add("a", parcel(1));
+  const sizes = writes.map((each) => each.parcels.map(({ activities }) => activities.length));
+  expect(sizes).toEqual([[1], [100], [99, 1]]);
 });
 
 test("intake: no request is reported as stored before its write has ended", async () => {

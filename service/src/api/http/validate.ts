@@ -30,6 +30,60 @@ export type Schema = {
 const faultsMax = 1000;
 const nameCharactersShown = 100;
 
+// A schema as it is checked. Schemas have different members, so reading from them was slow, and patterns are compiled once.
+type Rule = {
+  kind: string;
+  type: string | undefined;
+  values: unknown[] | null;
+  not: RegExp | null;
+  anyOf: Rule[] | null;
+  members: Map<string, Rule>;
+  required: string[];
+  others: Rule | null;
+  names: Rule | null;
+  membersMax: number;
+  items: Rule | null;
+  itemsMin: number;
+  itemsMax: number;
+  charactersMin: number;
+  charactersMax: number;
+  minimum: number;
+  maximum: number;
+  pattern: RegExp | null;
+  format: Format | null;
+};
+
+const rules = new WeakMap<Schema, Rule>();
+
+function ruleOf(schema: Schema): Rule {
+  const known = rules.get(schema);
+  if (known) return known;
+  const { additionalProperties: others } = schema;
+  const rule: Rule = {
+    kind: kindOf(schema),
+    type: schema.type,
+    values: schema.enum ?? null,
+    not: schema.not ? new RegExp(schema.not.pattern, "u") : null,
+    anyOf: schema.anyOf?.map(ruleOf) ?? null,
+    members: new Map(Object.entries(schema.properties ?? {}).map(([name, member]) => [name, ruleOf(member)])),
+    required: schema.required ?? [],
+    others: typeof others === "object" ? ruleOf(others) : null,
+    names: schema.propertyNames ? ruleOf(schema.propertyNames) : null,
+    membersMax: schema.maxProperties ?? Infinity,
+    items: schema.items ? ruleOf(schema.items) : null,
+    itemsMin: schema.minItems ?? 0,
+    itemsMax: schema.maxItems ?? Infinity,
+    charactersMin: schema.minLength ?? 0,
+    charactersMax: schema.maxLength ?? Infinity,
+    minimum: schema.minimum ?? -Infinity,
+    maximum: schema.maximum ?? Infinity,
+    pattern: schema.pattern === undefined ? null : new RegExp(schema.pattern, "u"),
+    format: formats[schema.format ?? ""] ?? null,
+  };
+  rules.set(schema, rule);
+  return rule;
+}
+
 export function validate(schema: Schema, body: unknown, more?: (body: never) => FieldError[]): void {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw invalid([{ field: "body", message: "must be a JSON object" }]);
@@ -37,7 +91,7 @@ export function validate(schema: Schema, body: unknown, more?: (body: never) => 
   const faults: FieldError[] = [];
   // `more` runs before the schema check, so it may only assume that the body is an object.
   const further = new Map((more?.(body as never) ?? []).map((fault) => [fault.field, fault]));
-  checkObject(schema, membersOf(body), null, faults, { names: memberNames(body), further });
+  checkObject(ruleOf(schema), membersOf(body), null, faults, { names: memberNames(body), further });
   if (faults.length > 0) throw invalid(faults);
 }
 
@@ -51,27 +105,32 @@ export function invalid(errors: FieldError[]): Failure {
 
 // Returns what is wrong with a value that has no members of its own, or null if it is valid.
 export function faultOf(schema: Schema, value: unknown): string | null {
-  if (schema.anyOf) {
-    const faults = schema.anyOf.map((each) => faultOf(each, value));
-    if (faults.includes(null)) return null;
-    const kind = schema.anyOf.find((each) => kindOf(each) === kindOf(value));
-    const own = kind && faultOf(kind, value);
-    return own ?? `must be ${schema.anyOf.map((each) => describe(each)).join(" or ")}`;
-  }
-  if (schema.enum) return schema.enum.includes(value) ? null : `must be one of ${schema.enum.join(", ")}`;
-  switch (schema.type) {
+  return faultBy(ruleOf(schema), value);
+}
+
+function faultBy(rule: Rule, value: unknown): string | null {
+  if (rule.anyOf) return anyFault(rule.anyOf, value);
+  if (rule.values) return rule.values.includes(value) ? null : `must be one of ${rule.values.join(", ")}`;
+  switch (rule.type) {
     case "boolean":
       return typeof value === "boolean" ? null : "must be true or false";
     case "null":
       return value === null ? null : "must be null";
     case "integer":
     case "number":
-      return numberFault(schema, value);
+      return numberFault(rule, value);
     case "string":
-      return stringFault(schema, value);
+      return stringFault(rule, value);
     default:
       return null;
   }
+}
+
+function anyFault(anyOf: Rule[], value: unknown): string | null {
+  const faults = anyOf.map((each) => faultBy(each, value));
+  if (faults.includes(null)) return null;
+  const kind = anyOf.findIndex((each) => each.kind === kindOf(value));
+  return faults[kind] ?? `must be ${anyOf.map((each) => describe(each)).join(" or ")}`;
 }
 
 function counted(count: number, noun: string): string {
@@ -84,51 +143,41 @@ function kindOf(value: unknown): string {
   return value === null ? "null" : typeof value;
 }
 
-function describe(schema: Schema): string {
-  if (schema.type === "boolean") return "true or false";
-  return schema.type === "null" ? "null" : `a ${schema.type}`;
+function describe({ type }: Rule): string {
+  if (type === "boolean") return "true or false";
+  return type === "null" ? "null" : `a ${type}`;
 }
 
-function numberFault(schema: Schema, value: unknown): string | null {
-  const noun = schema.type === "integer" ? "an integer" : "a number";
-  if (typeof value !== "number" || !Number.isFinite(value)) return `must be ${noun}`;
-  if (schema.type === "integer" && !Number.isInteger(value)) return `must be ${noun}`;
-  if (schema.minimum !== undefined && value < schema.minimum) return `must be ${schema.minimum} or more`;
-  if (schema.maximum !== undefined && value > schema.maximum) return `must be ${schema.maximum} or less`;
-  if (schema.type === "integer" && !Number.isSafeInteger(value))
+function numberFault({ type, minimum, maximum }: Rule, value: unknown): string | null {
+  const isInteger = type === "integer";
+  if (typeof value !== "number" || !Number.isFinite(value) || (isInteger && !Number.isInteger(value)))
+    return `must be ${isInteger ? "an integer" : "a number"}`;
+  if (value < minimum) return `must be ${minimum} or more`;
+  if (value > maximum) return `must be ${maximum} or less`;
+  if (isInteger && !Number.isSafeInteger(value))
     return `must be between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`;
   return null;
 }
 
-const formats: Record<string, { test: (text: string) => boolean; message: string }> = {
+type Format = { test: (text: string) => boolean; message: string };
+
+const formats: Record<string, Format> = {
   "date-time": { test: (text) => parseTime(text) !== null, message: "must be a UTC time in the form YYYY-MM-DDTHH:mm:ss.sssZ" },
   date: { test: (text) => parseTime(`${text}T00:00:00Z`) !== null, message: "must be a date in the form YYYY-MM-DD" },
   ip: { test: (text) => isIP(text) !== 0, message: "must be an IPv4 or IPv6 address" },
 };
 
-const patterns = new Map<string, RegExp>();
-
-function matches(pattern: string, text: string): boolean {
-  let compiled = patterns.get(pattern);
-  if (!compiled) patterns.set(pattern, (compiled = new RegExp(pattern, "u")));
-  return compiled.test(text);
-}
-
-function stringFault(schema: Schema, value: unknown): string | null {
+function stringFault({ not, charactersMin, charactersMax, pattern, format }: Rule, value: unknown): string | null {
   if (typeof value !== "string") return "must be a string";
-  if (schema.not && matches(schema.not.pattern, value)) return `must not be ${value}, which is reserved`;
+  if (not?.test(value) === true) return `must not be ${value}, which is reserved`;
   if (!isStorable(value)) return "must not contain U+0000 or a lone surrogate";
   // A character has one or two UTF-16 units, so the unit count usually settles the length without counting characters.
-  const { minLength = 0, maxLength = Infinity } = schema;
-  const isClear = value.length >= 2 * minLength && value.length <= maxLength;
+  const isClear = value.length >= 2 * charactersMin && value.length <= charactersMax;
   const length = isClear ? value.length : characters(value);
-  if (schema.minLength !== undefined && length < schema.minLength)
-    return `must have at least ${counted(schema.minLength, "character")}`;
-  if (schema.maxLength !== undefined && length > schema.maxLength)
-    return `must have at most ${counted(schema.maxLength, "character")}`;
-  if (schema.pattern !== undefined && !matches(schema.pattern, value)) return "is not an allowed value or format";
-  const format = schema.format === undefined ? undefined : formats[schema.format];
-  return format && !format.test(value) ? format.message : null;
+  if (length < charactersMin) return `must have at least ${counted(charactersMin, "character")}`;
+  if (length > charactersMax) return `must have at most ${counted(charactersMax, "character")}`;
+  if (pattern?.test(value) === false) return "is not an allowed value or format";
+  return format?.test(value) === false ? format.message : null;
 }
 
 // Where a value is in the body. Its name is built only for a fault, because a valid body can have thousands of members.
@@ -150,26 +199,26 @@ function membersOf(value: object): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-function check(schema: Schema, value: unknown, place: ValuePath, faults: FieldError[]): void {
+function check(rule: Rule, value: unknown, place: ValuePath, faults: FieldError[]): void {
   if (faults.length >= faultsMax) return;
-  if (schema.type === "object") {
+  if (rule.type === "object") {
     if (typeof value !== "object" || value === null || Array.isArray(value))
       faults.push({ field: wordsOf(place), message: "must be a JSON object" });
-    else checkObject(schema, membersOf(value), place, faults);
+    else checkObject(rule, membersOf(value), place, faults);
     return;
   }
-  if (schema.type === "array") return checkArray(schema, value, place, faults);
-  const isInexact = schema.type === "integer" && isRounded(place.holder, place.name);
-  const message = isInexact ? "must be an integer" : faultOf(schema, value);
+  if (rule.type === "array") return checkArray(rule, value, place, faults);
+  const isInexact = rule.type === "integer" && isRounded(place.holder, place.name);
+  const message = isInexact ? "must be an integer" : faultBy(rule, value);
   if (message !== null) faults.push({ field: wordsOf(place), message });
 }
 
-function checkArray(schema: Schema, value: unknown, place: ValuePath, faults: FieldError[]): void {
+function checkArray(rule: Rule, value: unknown, place: ValuePath, faults: FieldError[]): void {
   const refuse = (message: string) => void faults.push({ field: wordsOf(place), message });
   if (!Array.isArray(value)) return refuse("must be an array");
-  if (value.length < (schema.minItems ?? 0)) return refuse(`must have at least ${counted(schema.minItems ?? 0, "entry")}`);
-  if (value.length > (schema.maxItems ?? Infinity)) return refuse(`must have at most ${counted(schema.maxItems ?? 0, "entry")}`);
-  const { items } = schema;
+  const { items, itemsMin, itemsMax } = rule;
+  if (value.length < itemsMin) return refuse(`must have at least ${counted(itemsMin, "entry")}`);
+  if (value.length > itemsMax) return refuse(`must have at most ${counted(itemsMax, "entry")}`);
   if (items) value.forEach((item: unknown, index) => check(items, item, { within: place, holder: value, name: index }, faults));
 }
 
@@ -177,35 +226,35 @@ function checkArray(schema: Schema, value: unknown, place: ValuePath, faults: Fi
 type Outermost = { names: string[]; further: Map<string, FieldError> };
 
 function checkObject(
-  schema: Schema,
+  rule: Rule,
   value: Record<string, unknown>,
   place: ValuePath | null,
   faults: FieldError[],
   outermost?: Outermost,
 ): void {
   const names = outermost?.names ?? Object.keys(value);
-  if (names.length > (schema.maxProperties ?? Infinity)) {
-    faults.push({ field: place === null ? "" : wordsOf(place), message: `must have at most ${schema.maxProperties} members` });
+  if (names.length > rule.membersMax) {
+    faults.push({ field: place === null ? "" : wordsOf(place), message: `must have at most ${rule.membersMax} members` });
     return;
   }
   for (const name of names) {
     const before = faults.length;
-    checkMember(schema, { within: place, holder: value, name }, value[name], faults);
+    checkMember(rule, { within: place, holder: value, name }, value[name], faults);
     const fault = outermost?.further.get(name);
     if (fault && faults.length === before) faults.push(fault);
   }
-  for (const name of schema.required ?? []) {
+  for (const name of rule.required) {
     if (!Object.hasOwn(value, name)) faults.push({ field: wordsOf({ within: place, name }), message: "is required" });
   }
 }
 
-function checkMember(schema: Schema, place: ValuePath & { name: string }, value: unknown, faults: FieldError[]): void {
+function checkMember(rule: Rule, place: ValuePath & { name: string }, value: unknown, faults: FieldError[]): void {
   const { name } = place;
-  const known = schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+  const known = rule.members.get(name);
   if (known) check(known, value, place, faults);
-  else if (typeof schema.additionalProperties === "object") {
-    const message = schema.propertyNames ? faultOf(schema.propertyNames, name) : null;
+  else if (rule.others) {
+    const message = rule.names ? faultBy(rule.names, name) : null;
     if (message !== null) faults.push({ field: wordsOf(place), message: `has a name that ${message}` });
-    else check(schema.additionalProperties, value, place, faults);
+    else check(rule.others, value, place, faults);
   } else if (faults.length < faultsMax) faults.push({ field: wordsOf(place), message: "is not a member that can be set" });
 }
