@@ -83,6 +83,14 @@ export function boundsOf(plan: CasePlan, page: CasePage, text: Text): string[] {
   return [...along, ...across];
 }
 
+export function positionOf({ sort, after }: CasePage, { id, bind }: Text): string[] {
+  if (after === null) return [];
+  if (sort === "-updated_at")
+    return [`(touched_at, ${id}) < (${bind(after.touched_at)}::timestamptz, ${bind(after.case_id)}::uuid)`];
+  if (sort === "due_at") return [`(due_at, ${id}) > (${bind(after.due_at)}::timestamptz, ${bind(after.case_id)}::uuid)`];
+  return [`${id} ${sort === "created_at" ? ">" : "<"} ${bind(after.case_id)}::uuid`];
+}
+
 // The facets whose slices make up the list, and the conditions of each slice. Without facets, the list is one slice.
 export function slicesOf({ given, facets, isWhole }: CasePlan, { filter }: CasePage, text: Text): Slices {
   if (isWhole) return { conditions: [], facets: [] };

@@ -3,7 +3,7 @@ import { CaseListItem } from "../domain/case-item.ts";
 import { accountColumns, toAccount, type AccountRow } from "./accounts.ts";
 import { countConditions, type CaseList } from "./case-count-conditions.ts";
 import type { Bind, CasePage, CaseSort } from "./case-filters.ts";
-import { boundsOf, isSmall, planOf, scoresOf, slicesOf, splitBounds, type CasePlan } from "./case-plans.ts";
+import { boundsOf, isSmall, planOf, positionOf, scoresOf, slicesOf, splitBounds, type CasePlan } from "./case-plans.ts";
 import { weeksText } from "./case-weeks.ts";
 import { pageText } from "./page-text.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
@@ -153,8 +153,7 @@ function walkText(asked: Asked, columns: string, bind: Bind): string {
 const walkedPages = 4;
 
 function acrossText({ plan, page }: Asked, columns: string, bind: Bind): string {
-  const text = { id: "sorted_id", bind };
-  const found = weeksText({ plan, page, text, position: positionCondition(page, "sorted_id", bind), limit: limitOf(page) });
+  const found = weeksText({ plan, page, bind, limit: limitOf(page) });
   const { order, direction } = orderOf(page, "case_id");
   // The limit keeps the planner from walking the primary key along the ids that were found.
   return `
@@ -175,7 +174,7 @@ function orderedText(asked: Asked, { columns, bounds, limit, bind }: Ordered): s
     columns,
     id: { name: id, inTable: "case_id" },
     ...orderOf(page, id),
-    bounds: ["tenant_id = $1", ...bounds, ...positionCondition(page, id, bind), ...conditions],
+    bounds: ["tenant_id = $1", ...bounds, ...positionOf(page, { id, bind }), ...conditions],
     slices: { columns: [{ name: "facet", type: "int" }], rows: facets.map((facet) => [facet]) },
     limit,
     bind,
@@ -219,14 +218,6 @@ function isCommon(list: keyof typeof prepared, text: string): boolean {
   const known = prepared[list];
   if (known.size < preparedMax) known.add(text);
   return known.has(text);
-}
-
-function positionCondition({ sort, after }: CasePage, id: string, bind: (value: unknown) => string): string[] {
-  if (after === null) return [];
-  if (sort === "-updated_at")
-    return [`(touched_at, ${id}) < (${bind(after.touched_at)}::timestamptz, ${bind(after.case_id)}::uuid)`];
-  if (sort === "due_at") return [`(due_at, ${id}) > (${bind(after.due_at)}::timestamptz, ${bind(after.case_id)}::uuid)`];
-  return [`${id} ${sort === "created_at" ? ">" : "<"} ${bind(after.case_id)}::uuid`];
 }
 
 function product<T>(dimensions: T[][]): T[][] {
