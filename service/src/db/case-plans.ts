@@ -30,40 +30,65 @@ function orderOf(sort: CaseSort): "creation" | "change" | "due" {
 
 const isBound = ({ by }: Filter<unknown>) => by === "creation" || by === "change";
 
-type CasePlan = { given: Given[]; facets: Facets[]; isWhole: boolean; isCrossing: boolean };
+export type CasePlan = { given: Given[]; facets: Facets[]; hasEveryFacet: boolean; isWhole: boolean; isCrossing: boolean };
 
 export function planOf({ filter, sort }: CasePage): CasePlan {
   const given = givenIn(filter);
   const order = orderOf(sort);
   const listed = order === "due" ? openFacets : allFacets;
   const facets = facetsOf(given, listed);
+  const hasEveryFacet = facets.length === listed.length;
   const isNarrowed = given.some(({ filter: { by } }) => ["account", "claim", "closing", "row"].includes(by));
   return {
     given,
     facets,
+    hasEveryFacet,
     // The unfiltered list walks the primary key, or the index of due times, at most within bounds.
-    isWhole: !isNarrowed && facets.length === listed.length && order !== "change",
-    // If the list is ordered by one time and bounded by the other, no index serves both. Such a statement is planned for its
-    // values each time: along the order if the bound admits many rows, or along the bound with a sort if it admits few.
+    isWhole: !isNarrowed && hasEveryFacet && order !== "change",
+    // Ordered by one time and bounded by the other, so that no index is in that order and has only rows within the bound.
     isCrossing: given.some((each) => isBound(each.filter) && each.filter.by !== order),
   };
 }
 
-export function boundsOf({ given }: CasePlan, { sort, after }: CasePage, text: Text): string[] {
+type Bounds = {
+  // What a walk along the order keeps to: where it starts and ends, and conditions on single rows.
+  along: string[];
+  // Bounds of the other time.
+  across: string[];
+};
+
+export function splitBounds({ given }: CasePlan, { sort, after }: CasePage, text: Text): Bounds {
   const order = orderOf(sort);
-  const bounds = given.flatMap(({ filter, value }) => {
+  // As in the index of that order, so that the planner sees that it can be used.
+  const along = order === "due" ? ["status = 'OPEN'", "due_at is not null"] : [];
+  const across: string[] = [];
+  for (const { filter, value } of given) {
     const { by, condition, implied } = filter;
-    if (by === "row") return [condition(value, text)];
     // After a position, the upper bound adds nothing, and PostgreSQL would start at the bound and walk the index from there to
     // the position.
     const isPassed = by === "change" && order === "change" && filter.isUpper === true && after !== null;
-    if (!isBound(filter) || isPassed) return [];
+    if (isPassed) continue;
+    if (by === "row") along.push(condition(value, text));
+    if (!isBound(filter)) continue;
+    (by === order ? along : across).push(condition(value, text));
     // A case never changes before it is created, so a bound on one time implies a bound on the other. The list then starts at
     // that bound instead of reading past all rows outside it, which can be millions.
-    return [condition(value, text), ...(implied && by !== order ? [implied(value, text)] : [])];
-  });
-  // As in the index of that order, so that the planner sees that it can be used.
-  return order === "due" ? ["status = 'OPEN'", "due_at is not null", ...bounds] : bounds;
+    if (implied && by !== order) along.push(implied(value, text));
+  }
+  return { along, across };
+}
+
+export function boundsOf(plan: CasePlan, page: CasePage, text: Text): string[] {
+  const { along, across } = splitBounds(plan, page, text);
+  return [...along, ...across];
+}
+
+export function positionOf({ sort, after }: CasePage, { id, bind }: Text): string[] {
+  if (after === null) return [];
+  if (sort === "-updated_at")
+    return [`(touched_at, ${id}) < (${bind(after.touched_at)}::timestamptz, ${bind(after.case_id)}::uuid)`];
+  if (sort === "due_at") return [`(due_at, ${id}) > (${bind(after.due_at)}::timestamptz, ${bind(after.case_id)}::uuid)`];
+  return [`${id} ${sort === "created_at" ? ">" : "<"} ${bind(after.case_id)}::uuid`];
 }
 
 // The facets whose slices make up the list, and the conditions of each slice. Without facets, the list is one slice.

@@ -2,8 +2,10 @@ import type { Account } from "../domain/account.ts";
 import { CaseListItem } from "../domain/case-item.ts";
 import { accountColumns, toAccount, type AccountRow } from "./accounts.ts";
 import { countConditions, type CaseList } from "./case-count-conditions.ts";
-import type { CasePage, CaseSort } from "./case-filters.ts";
-import { boundsOf, planOf, scoresOf, slicesOf } from "./case-plans.ts";
+import type { Bind, CasePage, CaseSort } from "./case-filters.ts";
+import { boundsOf, isSmall, planOf, positionOf, scoresOf, slicesOf, splitBounds, type CasePlan } from "./case-plans.ts";
+import { weeksText } from "./case-weeks.ts";
+import { pageText } from "./page-text.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { statement, unprepared } from "./postgres/sql.ts";
 
@@ -67,10 +69,12 @@ export function splitLast(text: string): { text: string; last: string } {
 // The limit is part of the text, not a parameter. With an unknown limit, the planner assumes 10 % of the table, and for a large
 // table it would plan each list anew for its values, which takes longer than running it. Only a few sizes are used, because each
 // one is a separate statement.
-function limitOf({ limit }: { limit: number }): string {
+const limitOf = (page: { limit: number }) => `limit ${sizeOf(page)}`;
+
+function sizeOf({ limit }: { limit: number }): number {
   const size = pageSizes.find((each) => each >= limit);
   if (size === undefined) throw new Error(`a page has at most ${pageSizes.at(-1)} entries`);
-  return `limit ${size}`;
+  return size;
 }
 
 // One more than the page shows, to know whether there is a next page.
@@ -82,40 +86,99 @@ const timeColumns = new Map<CaseSort, string>([
   ["due_at", "due_at"],
 ]);
 
+// A walk along the order finds the page at once if most cases there are within the bounds of the other time. If they are not, it
+// would go on for as long as the table is large, so it ends early, and the weeks of creation are searched instead.
 async function listOrdered(database: Queryable, tenantId: string, page: CasePage, most = page.limit): Promise<CaseTexts> {
   const plan = planOf(page);
   if (plan.facets.length === 0) return none;
+  const asked = { database, tenantId, page, plan, most };
+  if (!plan.isCrossing || page.sort === "due_at" || isSmall(plan.given, page.filter) || database.isLocked === true)
+    return ask(asked, plainText);
+  const walked = await ask(asked, walkText);
+  return walked.count === most ? walked : ask(asked, acrossText);
+}
+
+type Asked = { database: Queryable; tenantId: string; page: CasePage; plan: CasePlan; most: number };
+type ListText = (asked: Asked, columns: string, bind: Bind) => string;
+
+async function ask(asked: Asked, makeText: ListText): Promise<CaseTexts> {
+  const { database, tenantId, plan, most } = asked;
+  const isCluster = database.isCluster === true;
   const values: unknown[] = [tenantId];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const limit = limitOf(page);
-  // The unfiltered list walks the primary key. A filtered list orders by sorted_id, a copy of the id, so that the planner cannot
-  // walk the whole tenant along the primary key in search of matches.
-  const time = timeColumns.get(page.sort);
-  const id = plan.isWhole && time === undefined ? "case_id" : "sorted_id";
+  const listed = makeText(asked, isCluster ? shownColumns : caseColumns, bind);
+  const query = <R extends Row>(text: string) => {
+    // If one statement has an order and a bound that no index combines, the better plan depends on the values.
+    const isPrepared = !(plan.isCrossing && makeText === plainText) && isCommon("cases", text);
+    return database.query<R>(isPrepared ? statement(text, values) : { name: "", text, values });
+  };
+  if (isCluster) return textsOf((await query<ListedRow>(listed)).slice(0, most));
+  // In one text, because a row for each item costs much more on the way.
+  const [found] = await query<CaseTexts & Row>(`
+    select count(*)::int as count, coalesce(string_agg(${caseItem}, ','), '') as text
+    from (select * from (${listed}) as listed limit ${bind(most)}) as page`);
+  return found ?? none;
+}
+
+// The unfiltered list walks the primary key. A filtered list orders by sorted_id, a copy of the id, so that the planner cannot
+// walk the whole tenant along the primary key in search of matches.
+const idOf = ({ plan, page: { sort } }: Asked) => (plan.isWhole && !timeColumns.has(sort) ? "case_id" : "sorted_id");
+
+function orderOf({ sort }: CasePage, id: string): { order: string[]; direction: "asc" | "desc" } {
+  const time = timeColumns.get(sort);
+  return { order: [...(time === undefined ? [] : [time]), id], direction: sort.startsWith("-") ? "desc" : "asc" };
+}
+
+function plainText(asked: Asked, columns: string, bind: Bind): string {
+  const text = { id: idOf(asked), bind };
+  return orderedText(asked, { columns, bounds: boundsOf(asked.plan, asked.page, text), limit: limitOf(asked.page), bind });
+}
+
+// Reads a few times as many rows as the page has, and returns those of them that are within all bounds.
+function walkText(asked: Asked, columns: string, bind: Bind): string {
+  const { plan, page } = asked;
+  const id = idOf(asked);
+  const { along, across } = splitBounds(plan, page, { id, bind });
+  const walked = [...new Set([...columns.split(", "), "touched_at", "sorted_id"])].join(", ");
+  const limit = `limit ${walkedPages * sizeOf(page)}`;
+  const { order, direction } = orderOf(page, id);
+  return `
+    select ${columns}
+    from (${orderedText(asked, { columns: walked, bounds: along, limit, bind })}) as walked
+    where ${across.join(" and ")}
+    order by ${order.map((column) => `${column} ${direction}`).join(", ")}
+    ${limitOf(page)}`;
+}
+
+const walkedPages = 4;
+
+function acrossText({ plan, page }: Asked, columns: string, bind: Bind): string {
+  const found = weeksText({ plan, page, bind, limit: limitOf(page) });
+  const { order, direction } = orderOf(page, "case_id");
+  // The limit keeps the planner from walking the primary key along the ids that were found.
+  return `
+    select ${columns}
+    from (${found}) as found
+    cross join lateral (select * from cases where tenant_id = $1 and case_id = found_id limit 1) as listed
+    order by ${order.map((column) => `${column} ${direction}`).join(", ")}`;
+}
+
+type Ordered = { columns: string; bounds: string[]; limit: string; bind: Bind };
+
+function orderedText(asked: Asked, { columns, bounds, limit, bind }: Ordered): string {
+  const { database, page, plan } = asked;
+  const id = idOf(asked);
   const { conditions, facets } = slicesOf(plan, page, { id, bind });
-  const bounds = ["tenant_id = $1", ...boundsOf(plan, page, { id, bind }), ...positionCondition(page, id, bind), ...conditions];
-  const isCluster = database.isCluster === true;
-  const listed = pageText(database, {
+  return pageText(database, {
     table: "cases",
-    columns: isCluster ? shownColumns : caseColumns,
+    columns,
     id: { name: id, inTable: "case_id" },
-    order: [...(time === undefined ? [] : [time]), id],
-    direction: page.sort.startsWith("-") ? "desc" : "asc",
-    bounds,
+    ...orderOf(page, id),
+    bounds: ["tenant_id = $1", ...bounds, ...positionOf(page, { id, bind }), ...conditions],
     slices: { columns: [{ name: "facet", type: "int" }], rows: facets.map((facet) => [facet]) },
     limit,
     bind,
   });
-  const ask = <R extends Row>(text: string) => {
-    const isPrepared = !plan.isCrossing && isCommon("cases", text);
-    return database.query<R>(isPrepared ? statement(text, values) : { name: "", text, values });
-  };
-  if (isCluster) return textsOf((await ask<ListedRow>(listed)).slice(0, most));
-  // In one text, because a row for each item costs much more on the way.
-  const [found] = await ask<CaseTexts & Row>(`
-    select count(*)::int as count, coalesce(string_agg(${caseItem}, ','), '') as text
-    from (select * from (${listed}) as listed limit ${bind(most)}) as page`);
-  return found ?? none;
 }
 
 type ListedRow = Row & { due_at: string | null };
@@ -127,67 +190,6 @@ function textsOf(rows: ListedRow[]): CaseTexts {
 }
 
 const none: CaseTexts = { count: 0, text: "" };
-
-type Bind = (value: unknown) => string;
-// A slice has one value in each of these columns.
-type Slicing = { columns: { name: string; type: string }[]; rows: (number | boolean)[][] };
-type PageText = {
-  table: string;
-  columns: string;
-  // The column that identifies a row in the order, and in the table.
-  id: { name: string; inTable: string };
-  order: string[];
-  direction: "asc" | "desc";
-  // The first parameter is the tenant.
-  bounds: string[];
-  // None, if the bounds select the whole list.
-  slices: Slicing;
-  limit: string;
-  bind: Bind;
-};
-
-function pageText({ isCluster }: Queryable, page: PageText): string {
-  if (page.slices.rows.length > 1 && isCluster === true) return lateralText(page);
-  const { table, columns, bounds, slices, limit } = page;
-  const order = page.order.map((column) => `${column} ${page.direction}`).join(", ");
-  const rows = slices.rows.length === 0 ? [[]] : slices.rows;
-  // The values are our own numbers and flags, never the caller's text.
-  const conditions = rows.map((row) => row.map((value, index) => `${slices.columns[index]?.name} = ${value}`));
-  const selectSlice = (selected: string, own: string[]) =>
-    `select ${selected} from ${table} where ${[...bounds, ...own].join(" and ")} order by ${order} ${limit}`;
-  const [first = [], ...others] = conditions;
-  if (others.length === 0) return selectSlice(columns, first);
-  const selected = new Set([...columns.split(", "), ...page.order]);
-  const branches = conditions.map((own) => `(${selectSlice([...selected].join(", "), own)})`);
-  return `select ${columns} from (${branches.join(" union all ")}) as slices order by ${order} ${limit}`;
-}
-
-// A cluster plans a statement anew each time, on the coordinator and on the node, and dozens of branches take it longer than the
-// work. So there, one branch is repeated for each slice. It reads only what the order needs, and only the rows of the page are
-// read whole.
-function lateralText({ table, columns, id, order, direction, bounds, slices, limit, bind }: PageText): string {
-  const lists = slices.columns.map(({ type }, index) => `${bind(slices.rows.map((row) => row[index]))}::${type}[]`);
-  const names = slices.columns.map(({ name }) => `wanted_${name}`);
-  const conditions = slices.columns.map(({ name }, index) => `${name} = ${names[index]}`);
-  const orderOf = (prefix: string) => order.map((column) => `${prefix}${column} ${direction}`).join(", ");
-  return `
-    select ${columns}
-    from (
-      select ${order.map((column) => `slice.${column} as found_${column}`).join(", ")}
-      from unnest(${lists.join(", ")}) as slices (${names.join(", ")})
-      cross join lateral (
-        select ${order.join(", ")}
-        from ${table}
-        where ${[...bounds, ...conditions].join(" and ")}
-        order by ${orderOf("")}
-        ${limit}
-      ) as slice
-      order by ${orderOf("slice.")}
-      ${limit}
-    ) as found
-    join ${table} on tenant_id = $1 and ${id.inTable} = found_${id.name}
-    order by ${orderOf("found_")}`;
-}
 
 // For a transaction that only counts. The planner would read the table from its start if it thinks that most cases match, but the
 // table holds the cases of other tenants too.
@@ -216,14 +218,6 @@ function isCommon(list: keyof typeof prepared, text: string): boolean {
   const known = prepared[list];
   if (known.size < preparedMax) known.add(text);
   return known.has(text);
-}
-
-function positionCondition({ sort, after }: CasePage, id: string, bind: (value: unknown) => string): string[] {
-  if (after === null) return [];
-  if (sort === "-updated_at")
-    return [`(touched_at, ${id}) < (${bind(after.touched_at)}::timestamptz, ${bind(after.case_id)}::uuid)`];
-  if (sort === "due_at") return [`(due_at, ${id}) > (${bind(after.due_at)}::timestamptz, ${bind(after.case_id)}::uuid)`];
-  return [`${id} ${sort === "created_at" ? ">" : "<"} ${bind(after.case_id)}::uuid`];
 }
 
 function product<T>(dimensions: T[][]): T[][] {

@@ -88,6 +88,7 @@ export class Database implements TenantDatabase {
     if (!uuid.test(tenantId)) throw new Error("The tenant id is not a UUID.");
     const begin = `begin; set local casehound.tenant = '${tenantId}'`;
     return {
+      isLocked: true,
       query: (statement) => this.#read(lane, statement, tenantId),
       transaction: (work, options) => this.#transact(lane, this.#withPlans(begin, options), work),
       tryOnce: (work, options) => this.#tryOnce(lane, this.#withPlans(begin, options), work),

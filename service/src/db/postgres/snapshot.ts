@@ -28,8 +28,9 @@ export async function openSnapshot(database: Database, tenantId: string): Promis
     await end();
     throw error;
   }
-  const inside = { query, isPatient: false };
-  return { database: { query, alone: query, transaction: (work) => work(inside), tryOnce: (work) => work(inside) }, end };
+  const seen = { query, isLocked: role !== null };
+  const inside = { ...seen, isPatient: false };
+  return { database: { ...seen, alone: query, transaction: (work) => work(inside), tryOnce: (work) => work(inside) }, end };
 }
 
 async function connect(database: Database, role: string | null): Promise<Client> {

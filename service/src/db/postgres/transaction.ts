@@ -5,7 +5,12 @@ import { send } from "./wire.ts";
 
 // What the functions of db/ run their statements on: the database itself, or one transaction.
 // `isCluster`: it is the coordinator of a cluster, which needs other statements in a few places.
-export type Queryable = { query: <R extends Row>(statement: Statement) => Promise<R[]>; readonly isCluster?: boolean };
+// `isLocked`: the tables' policies apply, and keep PostgreSQL from using indexes on expressions.
+export type Queryable = {
+  query: <R extends Row>(statement: Statement) => Promise<R[]>;
+  readonly isCluster?: boolean;
+  readonly isLocked?: boolean;
+};
 // A patient transaction may wait for locks as long as the contract allows. Rows that are still locked after that are contended.
 export type Transaction = Queryable & { isPatient: boolean };
 
