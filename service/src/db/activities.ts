@@ -8,7 +8,7 @@ import { codeOf } from "./postgres/faults.ts";
 import { deleteAssessmentsOf } from "./assessments.ts";
 import type { ClaimedActivity } from "./inbox.ts";
 import { deleteLabelsOf } from "./labels.ts";
-import { joinJson, plainArray, sql, statement } from "./postgres/sql.ts";
+import { joinJson, plainArray, sql, statement, textArray } from "./postgres/sql.ts";
 
 export type Turn = {
   ip_policy: "full" | "truncate" | "hash";
@@ -125,17 +125,17 @@ export async function appendScored(tx: Queryable, tenantId: string, given: Score
       ${plainArray(column((each) => each.activity.occurred_at))}::timestamptz[],
       ${plainArray(column((each) => each.score))}::smallint[],
       ${plainArray(column((each) => each.activity.origin))}::text[],
-      ${column((each) => each.activity.type)}::text[],
-      ${column((each) => each.activity.activity_id)}::text[],
-      ${column((each) => each.activity.website_account_id ?? null)}::text[],
-      ${column((each) => each.activity.session_id ?? null)}::text[],
-      ${column((each) => each.activity.device_id ?? null)}::text[],
-      ${column((each) => each.ip)}::text[],
+      ${textArray(column((each) => each.activity.type))}::text[],
+      ${textArray(column((each) => each.activity.activity_id))}::text[],
+      ${textArray(column((each) => each.activity.website_account_id ?? null))}::text[],
+      ${textArray(column((each) => each.activity.session_id ?? null))}::text[],
+      ${textArray(column((each) => each.activity.device_id ?? null))}::text[],
+      ${textArray(column((each) => each.ip))}::text[],
       ${plainArray(column((each) => agents.get(each.activity.user_agent ?? "") ?? null))}::bigint[],
       ${plainArray(column((each) => each.prediction_id))}::uuid[],
       ${plainArray(column((each) => each.case_id))}::uuid[],
-      ${column((each) => each.claimed_account_id ?? null)}::text[],
-      ${column((each) => each.activity.order_id ?? null)}::text[],
+      ${textArray(column((each) => each.claimed_account_id ?? null))}::text[],
+      ${textArray(column((each) => each.activity.order_id ?? null))}::text[],
       string_to_array(${joinJson(column((each) => documentOf(each)))}, chr(1)),
       string_to_array(${joinJson(column((each) => each.decision))}, chr(1))
     ) as s`);

@@ -1,5 +1,5 @@
 import type { Queryable } from "./postgres/database.ts";
-import { sql, statement } from "./postgres/sql.ts";
+import { plainArray, sql, statement, textArray } from "./postgres/sql.ts";
 
 // A device or an address that an account used, an e-mail address that it had, or a payee that it paid. `b` is the device's or the
 // payee's id, the address as the tenant's IP policy stores it, or the e-mail address in lower case.
@@ -11,9 +11,9 @@ export async function findLinks(tx: Queryable, tenantId: string, links: Link[]):
   return tx.query<SeenLink>(sql`
     select i.kind, i.a, i.b, l.first_seen, l.last_seen
     from unnest(
-      ${links.map((link) => link.kind)}::text[],
-      ${links.map((link) => link.a)}::text[],
-      ${links.map((link) => link.b)}::text[]
+      ${plainArray(links.map((link) => link.kind))}::text[],
+      ${textArray(links.map((link) => link.a))}::text[],
+      ${textArray(links.map((link) => link.b))}::text[]
     ) as i (kind, a, b)
     cross join lateral (
       select first_seen, last_seen
@@ -29,11 +29,11 @@ export async function saveLinks(tx: Queryable, tenantId: string, links: SeenLink
     insert into links (tenant_id, kind, a, b, first_seen, last_seen)
     select ${tenantId}::uuid, s.*
     from unnest(
-      ${sorted.map((link) => link.kind)}::text[],
-      ${sorted.map((link) => link.a)}::text[],
-      ${sorted.map((link) => link.b)}::text[],
-      ${sorted.map((link) => link.first_seen)}::timestamptz[],
-      ${sorted.map((link) => link.last_seen)}::timestamptz[]
+      ${plainArray(sorted.map((link) => link.kind))}::text[],
+      ${textArray(sorted.map((link) => link.a))}::text[],
+      ${textArray(sorted.map((link) => link.b))}::text[],
+      ${plainArray(sorted.map((link) => link.first_seen))}::timestamptz[],
+      ${plainArray(sorted.map((link) => link.last_seen))}::timestamptz[]
     ) as s
     on conflict (tenant_id, kind, a, b) do update
     set first_seen = least(links.first_seen, excluded.first_seen),

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Queryable } from "./postgres/database.ts";
 import { uuidOf } from "./inbox.ts";
 import { linkKinds } from "./links.ts";
-import { joinJson, plainArray, sql } from "./postgres/sql.ts";
+import { joinJson, plainArray, sql, textArray } from "./postgres/sql.ts";
 
 export const entityKinds = [
   "account",
@@ -80,7 +80,7 @@ export type StoredSession = {
 export async function findSessions(tx: Queryable, tenantId: string, ids: string[]): Promise<StoredSession[]> {
   return tx.query<StoredSession>(sql`
     select s.session_id, s.website_account_id, s.device_id, s.started_at, s.last_at, s.facts
-    from unnest(${ids.toSorted()}::text[]) as i (session_id)
+    from unnest(${textArray(ids.toSorted())}::text[]) as i (session_id)
     cross join lateral (
       select session_id, website_account_id, device_id, started_at, last_at, facts
       from sessions
@@ -95,9 +95,9 @@ export async function saveSessions(tx: Queryable, tenantId: string, saved: Store
     insert into sessions (tenant_id, session_id, website_account_id, device_id, started_at, last_at, facts)
     select ${tenantId}::uuid, s.*
     from unnest(
-      ${sorted.map((each) => each.session_id)}::text[],
-      ${sorted.map((each) => each.website_account_id)}::text[],
-      ${sorted.map((each) => each.device_id)}::text[],
+      ${textArray(sorted.map((each) => each.session_id))}::text[],
+      ${textArray(sorted.map((each) => each.website_account_id))}::text[],
+      ${textArray(sorted.map((each) => each.device_id))}::text[],
       ${plainArray(sorted.map((each) => each.started_at))}::timestamptz[],
       ${plainArray(sorted.map((each) => each.last_at))}::timestamptz[],
       string_to_array(${joinJson(sorted.map((each) => each.facts))}, chr(1))

@@ -9,6 +9,8 @@ const orders = {
   ">": (a: number | string, b: number | string) => a > b,
   ">=": (a: number | string, b: number | string) => a >= b,
 };
+// The field that most rules begin with.
+const typeField = "event.type";
 type Order = keyof typeof orders;
 type Comparison = Order | "==" | "!=";
 
@@ -19,11 +21,21 @@ export function compare(operator: Comparison, { left, right, syntax }: { left: T
   refuseUnreachable(operator, left, right);
   refuseUnreachable(mirrored[operator], right, left);
   if (operator === "==" || operator === "!=")
-    return { type: "boolean", syntax, run: equality(operator === "==", left.run, right.run) };
+    return {
+      type: "boolean",
+      syntax,
+      ...typesIn(operator, left, right),
+      run: equality(operator === "==", left.run, right.run),
+    };
   for (const side of [left, right]) {
     if (side.type === "boolean") throw new RuleFault("True and false have no order.", side.syntax, "Compare with `==` or `!=`.");
   }
   return { type: "boolean", syntax, run: ordering(orders[operator], left.run, right.run) };
+}
+
+function typesIn(operator: Comparison, left: Term, right: Term): Pick<Term, "types"> {
+  const [field, { constant }] = left.name === typeField ? [left, right] : [right, left];
+  return operator === "==" && field.name === typeField && typeof constant === "string" ? { types: new Set([constant]) } : {};
 }
 
 function equality(isWanted: boolean, left: Run, right: Run): Run {
@@ -87,6 +99,7 @@ export function isInList(left: Term, values: Term[], syntax: Syntax): Term {
       const value = left.run(context);
       return typeof value === type ? set.has(value) : undefined;
     },
+    ...(left.name === typeField && { types: new Set([...set].map(String)) }),
   };
 }
 

@@ -27,6 +27,24 @@ test("compileRule: precedence, parentheses, order of operands and `? :` follow C
   expect(holds("3 < event.value && 'b' > 'a' && !device.is_known && -event.value <= -7", features)).toBe(true);
 });
 
+test.each([
+  [`event.type == "a" && account.is_known`, ["a"]],
+  [`account.is_known && "a" == event.type`, ["a"]],
+  [`event.type in ["a", "b"] && event.type != "b"`, ["a"]],
+  [`event.type in ["a", "b"] && event.type == "c"`, []],
+  [`event.type == "a" || event.type in ["b"]`, ["a", "b"]],
+  [`event.type == "a" || account.is_known`, ["a", "b", "c"]],
+  [`!(event.type == "a")`, ["b", "c"]],
+  [`!(event.type == "a" && account.is_known) && event.type in ["a", "b"]`, ["b"]],
+  [`account.is_known ? event.type == "a" : event.type == "b"`, ["a"]],
+  [`event.type == event.attributes.name`, ["c"]],
+  [`event.type == "a" || (event.attributes.none == 1 && event.type == "b")`, ["a"]],
+])("compileRule: %s is true for exactly the types %j", (expression, types) => {
+  const features = { "account.is_known": true };
+  const found = ["a", "b", "c"].filter((type) => holds(expression, { ...features, "event.type": type }, { name: "c" }));
+  expect(found).toEqual(types);
+});
+
 test("compileRule: `reads` lists every field once, in the order of first appearance", () => {
   const { reads } = compileRule(
     `ip.logins_1h > 1 && ("a" in event.attributes || event.os == "x") && ip.logins_1h < event.attributes.b`,

@@ -36,7 +36,13 @@ export function compileRule(expression: string, lists?: ListCatalogue): Compiled
     );
   }
   if (scope.reads.size === 0) throw new RuleFault("The rule reads no field, so it is the same for every event.", syntax);
-  return { reads: [...scope.reads], test: (context) => term.run(context) === true, instructions: scope.instructions };
+  return { reads: [...scope.reads], test: testOf(term), instructions: scope.instructions };
+}
+
+// Most rules are about a few types of events, and most events are of other types.
+function testOf({ run, types }: Term): CompiledRule["test"] {
+  if (!types) return (context) => run(context) === true;
+  return (context) => types.has(String(context.event["type"])) && run(context) === true;
 }
 
 // Recursion is as deep as the syntax tree, whose number of nodes is limited.

@@ -54,6 +54,7 @@ export function combine(operator: "&&" | "||", { left, right, syntax }: Two): Te
   return {
     type: "boolean",
     syntax,
+    ...(operator === "&&" ? typesOfBoth(left, right) : typesOfEither(left, right)),
     run: (context) => {
       const a = left.run(context);
       if (a === settled) return settled;
@@ -62,6 +63,15 @@ export function combine(operator: "&&" | "||", { left, right, syntax }: Two): Te
       return typeof a === "boolean" && typeof b === "boolean" ? !settled : undefined;
     },
   };
+}
+
+function typesOfBoth({ types: a }: Term, { types: b }: Term): Pick<Term, "types"> {
+  const types = a && b ? a.intersection(b) : (a ?? b);
+  return types ? { types } : {};
+}
+
+function typesOfEither({ types: a }: Term, { types: b }: Term): Pick<Term, "types"> {
+  return a && b ? { types: a.union(b) } : {};
 }
 
 export function choose(condition: Term, { left, right, syntax }: Two): Term {

@@ -23,7 +23,7 @@ export function read(syntax: Syntax, reads: Set<string>): Term {
   const wrong = isMap ? tooDeep : part;
   if (wrong) throw new RuleFault(`${isMap ? "An attribute" : `\`${name}\``} has no members.`, { input, start: wrong.start });
   if (part) return { type: "attribute", syntax, run: attributeReader(part.name) };
-  return { type, syntax, isRing, run: fieldReader(name) };
+  return { type, syntax, isRing, name, run: fieldReader(name) };
 }
 
 // Some values are only looked up in lists, because decisions do not store them.

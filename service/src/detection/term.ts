@@ -17,6 +17,10 @@ export type Term = {
   run: Run;
   constant?: Known;
   isRing?: boolean;
+  // The field that it reads, if it is nothing but that.
+  name?: string;
+  // The types that the event must have for the term to be true. Unset if the term does not tell.
+  types?: ReadonlySet<string>;
 };
 
 export const plainTypes: Record<TermType, string> = {

@@ -128,11 +128,16 @@ const codeCharacters = 2;
 // Characters that would end a value, or the JSON text around it.
 const notPlain = /[^ -~]|[%,"\\]/;
 
+// The parts of the text that is being packed. A text that grows by concatenation is a tree of small texts, and the garbage
+// collector would copy those of a whole batch again and again.
+const ones: string[] = [];
+const others: string[] = [];
+
 // The form stored with a decision: first the codes of all values that are 1 or true, which most are, then for each other value a
 // comma, its code and the value. As JSON with names it would be two thirds of an activity's bytes.
 export function packed(context: RuleContext): string {
-  let ones = "";
-  let others = "";
+  ones.length = 0;
+  others.length = 0;
   for (const { group, slots } of slotsByGroup) {
     if (context[group] === zeros[group]) continue;
     // A group is a copy of its zeros, so its values are in the order of the slots. Reading them by name takes more than twice as
@@ -142,12 +147,13 @@ export function packed(context: RuleContext): string {
       const value = values[index];
       const { code, zero } = slots[index] as FieldSlot;
       if (value === undefined || value === zero || typeof value === "object") continue;
-      if (value === 1 || value === true) ones += code;
-      else if (typeof value !== "string") others += `,${code}${Number(value)}`;
-      else others += `,${code}${notPlain.test(value) ? encodeURIComponent(value.toWellFormed()) : value}`;
+      if (value === 1 || value === true) ones.push(code);
+      else if (typeof value !== "string") others.push(code + Number(value));
+      else others.push(code + (notPlain.test(value) ? encodeURIComponent(value.toWellFormed()) : value));
     }
   }
-  return ones + others;
+  if (others.length === 0) return ones.join("");
+  return `${ones.join("")},${others.join(",")}`;
 }
 
 // Returns the stored values by name, in the catalogue's order.

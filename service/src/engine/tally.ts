@@ -105,7 +105,7 @@ function startsOf(activities: RecordedActivity[], startedSessions: ReadonlyMap<s
 class Tallies {
   readonly #byKey = new Map<string, Tally>();
   // Most events of a batch fall into the same minute and therefore into the same buckets.
-  readonly #byMinute = new Map<string, Tally[]>();
+  readonly #byMinute = new Map<number, Tally[]>();
 
   all(): Tally[] {
     return [...this.#byKey.values()];
@@ -126,7 +126,7 @@ class Tallies {
   of({ occurred_at, received_at }: { occurred_at: string; received_at: string }): Tally[] {
     const occurredAt = Date.parse(occurred_at);
     const levels = levelsOf(occurredAt, Date.parse(received_at));
-    const minute = `${levels.length} ${bucketStart("minute", occurredAt)}`;
+    const minute = bucketStart("minute", occurredAt) + levels.length;
     const known = this.#byMinute.get(minute);
     if (known) return known;
     const tallies = levels.map((level) => this.#tally(level, bucketStart(level, occurredAt)));

@@ -45,6 +45,18 @@ export function plainArray(values: readonly (string | number | boolean | null)[]
   return `{${values.map((value) => value ?? "null").join(",")}}`;
 }
 
+const needsEscape = /["\\]/;
+const toEscape = /["\\]/g;
+
+// For arrays of texts that may contain anything. The driver's own conversion searches each text twice and joins them one by one.
+export function textArray(values: readonly (string | null)[]): string {
+  const quoted = values.map((value) => {
+    if (value === null) return "null";
+    return needsEscape.test(value) ? `"${value.replace(toEscape, "\\$&")}"` : `"${value}"`;
+  });
+  return `{${quoted.join(",")}}`;
+}
+
 // Joins JSON texts into one, to be split by string_to_array(..., chr(1)). JSON always escapes that character.
 export function joinJson(texts: readonly string[]): string {
   return texts.join("\u0001");
