@@ -42,7 +42,10 @@ export function compileRule(expression: string, lists?: ListCatalogue): Compiled
 // Most rules are about a few types of events, and most events are of other types.
 function testOf({ run, types }: Term): CompiledRule["test"] {
   if (!types) return (context) => run(context) === true;
-  return (context) => types.has(String(context.event["type"])) && run(context) === true;
+  return (context) => {
+    const { type } = context.event;
+    return typeof type === "string" && types.has(type) && run(context) === true;
+  };
 }
 
 // Recursion is as deep as the syntax tree, whose number of nodes is limited.
