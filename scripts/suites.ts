@@ -21,7 +21,7 @@ export const slowFiles = [
 
 // These also run on a Citus cluster, if CITUS_DATABASE_URL names its coordinator.
 export const citusFiles = [
-  "service/test/{accounts,activities,assessments,backtest-runner,bulk-close,campaigns,case-listings,case-update,claims,cluster,collector,due-times,engine,engine-accounts,erasure-traces,events,figures,handovers,idempotency,identity,isolation,labels,lists-entries,notices,people-races,races,retention-tenants,quarantine,revocation,sign-in-issuers,snoozes,tenants,webhooks}.test.ts",
+  "service/test/{accounts,activities,assessments,backtest-runner,bulk-close,campaigns,case-list,case-listings,case-update,claims,cluster,collector,due-times,engine,engine-accounts,erasure-traces,events,figures,handovers,idempotency,identity,isolation,labels,lists-entries,notices,people-races,races,retention-tenants,quarantine,revocation,sign-in-issuers,snoozes,tenants,webhooks}.test.ts",
 ];
 
 export type Suite = "gate" | "slow" | "citus" | "citus-plans";
