@@ -73,9 +73,13 @@ async function run(): Promise<void> {
   const output = openOutput(config.logFormat);
   const log = openLog(config.logLevel, config.logFormat, { output, ...(hasCrowd(config) && { worker: "first" }) });
   logWarnings(log);
-  const starting = start(config, log, output).catch((error: unknown) => {
-    throw isDatabaseTrouble(error) ? databaseFault(error, config.databaseUrl) : error;
-  });
+  // Begins only once the signals below are listened for: it starts PostgreSQL, and then holds up everything until the modules are
+  // loaded.
+  const starting = Promise.resolve()
+    .then(() => start(config, log, output))
+    .catch((error: unknown) => {
+      throw isDatabaseTrouble(error) ? databaseFault(error, config.databaseUrl) : error;
+    });
   let isStopping = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
