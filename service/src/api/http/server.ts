@@ -240,8 +240,7 @@ export class ApiServer {
 }
 
 function send(response: ServerResponse, reply: Reply, requestId: string, isLast: boolean): void {
-  const { status } = reply;
-  const body = reply.bytes ?? reply.body;
+  const { status, bytes: body = reply.body } = reply;
   const headers: Record<string, string | number | string[]> = {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
