@@ -1,7 +1,8 @@
 // Constants and functions that programs need besides the operations. They are generated into the client, so that nobody maintains
 // a copy by hand.
 import { readFileSync } from "node:fs";
-import { dispositions, reasonCharactersMax, defaultReasons } from "../service/src/domain/case.ts";
+import { reasonCharactersMax, defaultReasons } from "../service/src/domain/case.ts";
+import { dispositions } from "../service/src/domain/disposition.ts";
 import { CaseListItem } from "../service/src/domain/case-item.ts";
 import { eventFacts } from "../service/src/domain/event.ts";
 import { unknownAccount } from "../service/src/domain/account.ts";

@@ -88,11 +88,21 @@ async function install(lockHash) {
   tell(`installed in ${Math.round((Date.now() - began) / 1000)} s`);
 }
 
-const lockHash = createHash("sha256")
-  .update(readFileSync(join(root, "package-lock.json")))
-  .digest("hex");
+// Lets the command line's shell script see that nothing has to be installed, without starting Node.
+function keepLock(lock) {
+  const kept = join(root, "node_modules", ".casehound-lock.json");
+  try {
+    if (!existsSync(kept) || !readFileSync(kept).equals(lock)) writeFileSync(kept, lock);
+  } catch {
+    // The packages belong to another user, so this one compares hashes every time.
+  }
+}
+
+const lock = readFileSync(join(root, "package-lock.json"));
+const lockHash = createHash("sha256").update(lock).digest("hex");
 const stamp = readStamp();
 if (stamp.lockHash !== lockHash || (wantsDev && !stamp.dev)) await install(lockHash);
+keepLock(lock);
 
 const bundled = existsSync(join(root, "node_modules", ".bin", "node"));
 if (!bundled && Number(process.versions.node.split(".")[0]) < 24) {

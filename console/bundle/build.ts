@@ -2,7 +2,6 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { build } from "vite";
 
 const workspace = join(import.meta.dirname, "..");
 const repository = join(workspace, "..");
@@ -53,6 +52,8 @@ async function bundle(outDir: string): Promise<void> {
   const { NODE_ENV: before } = process.env;
   process.env["NODE_ENV"] = "production";
   try {
+    // Loaded only for a build, because every start asks whether one is needed.
+    const { build } = await import("vite");
     const configFile = join(workspace, "vite.config.ts");
     await build({ configFile, logLevel: "error", mode: "production", build: { outDir, emptyOutDir: true } });
   } finally {

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { deflateSync, gzipSync } from "node:zlib";
-import { characters } from "../../service/src/domain/field.ts";
+import { characters } from "../../service/src/domain/text.ts";
 import type { Answer } from "./answer.ts";
 import { askAll, type Asked, type Context } from "./context.ts";
 import { mutate } from "./mutation.ts";

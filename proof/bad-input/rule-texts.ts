@@ -3,7 +3,7 @@ import { fields } from "../../service/src/detection/catalogue.ts";
 import { compileRule, RuleFault } from "../../service/src/detection/compile.ts";
 import { defaultRules } from "../../service/src/detection/default-rules.ts";
 import { contextOf, type Attributes } from "../../service/src/detection/vector.ts";
-import { isStorable } from "../../service/src/domain/field.ts";
+import { isStorable } from "../../service/src/domain/text.ts";
 import type { Answer } from "./answer.ts";
 import { askWithoutEffect, type Asked, type Context } from "./context.ts";
 import { bearer, bytesOf } from "./request.ts";

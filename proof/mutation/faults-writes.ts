@@ -248,7 +248,7 @@ export const writeFaults: Fault[] = [
       "service/test/row-security.test.ts",
     ],
   ]),
-  ...faultsIn("service/src/domain/field.ts", [
+  ...faultsIn("service/src/domain/text.ts", [
     ["a later change has an earlier time", "notBefore", /\w+ < \w+ \? \w+ : (\w+)/, "$1", "service/src/domain/case.test.ts"],
   ]),
   ...faultsIn("service/src/db/inbox.ts", [

@@ -1,8 +1,7 @@
 import type { BlockList } from "node:net";
 import { resolve } from "node:path";
 import { readServers } from "./db/postgres/database-url.ts";
-import { clientIdFault } from "./domain/client.ts";
-import { slugFault } from "./domain/tenant.ts";
+import { clientIdFault, slugFault } from "./domain/slug.ts";
 import { readMailSettings, type MailSettings } from "./mail/settings.ts";
 import { readProxies } from "./proxies.ts";
 import { readWorkers, type WorkerCount } from "./processes/worker-count.ts";

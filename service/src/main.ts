@@ -1,9 +1,10 @@
 import type { Logger } from "pino";
+import { clock } from "./clock.ts";
 import { readConfig, type Config } from "./config.ts";
+import { EmbeddedPostgres } from "./db/postgres/embedded.ts";
 import { logWarnings, openLog, openOutput, type LogOutput } from "./log.ts";
 import { databaseFault, isDatabaseTrouble, isPlain, textOf } from "./operator.ts";
 import type { Welcome } from "./processes/welcome.ts";
-import { startService } from "./service.ts";
 import type { DemoCredentials } from "./tenancy.ts";
 
 const began = performance.now();
@@ -13,10 +14,14 @@ type Started = Welcome & { url: string; workers?: number; broken?: Promise<Error
 // With one worker, this process does everything itself.
 const hasCrowd = ({ roles, workers }: Config) => workers.count > 1 && (roles.has("api") || roles.has("collector"));
 
+// PostgreSQL starts while the rest of the program is loaded, which takes longer.
 async function start(config: Config, log: Logger, output: LogOutput): Promise<Started> {
-  if (hasCrowd(config)) return (await import("./processes/first.ts")).startCrowd(config, log, output);
+  const embedded = config.databaseUrl === null ? EmbeddedPostgres.forService(config.dataDir) : undefined;
+  // Reported where it is awaited.
+  embedded?.catch(() => {});
+  if (hasCrowd(config)) return (await import("./processes/first.ts")).startCrowd(config, { log, output, embedded });
   if (config.workers.count > 1) log.warn("WORKERS has no effect without the roles api and collector");
-  return startService(config, log);
+  return (await import("./service.ts")).startService(config, log, { clock, embedded });
 }
 
 function stopWith(error: unknown): never {
@@ -68,9 +73,13 @@ async function run(): Promise<void> {
   const output = openOutput(config.logFormat);
   const log = openLog(config.logLevel, config.logFormat, { output, ...(hasCrowd(config) && { worker: "first" }) });
   logWarnings(log);
-  const starting = start(config, log, output).catch((error: unknown) => {
-    throw isDatabaseTrouble(error) ? databaseFault(error, config.databaseUrl) : error;
-  });
+  // Begins only once the signals below are listened for: it starts PostgreSQL, and then holds up everything until the modules are
+  // loaded.
+  const starting = Promise.resolve()
+    .then(() => start(config, log, output))
+    .catch((error: unknown) => {
+      throw isDatabaseTrouble(error) ? databaseFault(error, config.databaseUrl) : error;
+    });
   let isStopping = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {

@@ -7,12 +7,13 @@ import type { Issuer } from "./api/tokens/issuer.ts";
 import { clock as realClock } from "./clock.ts";
 import { asConfigFault, type Config } from "./config.ts";
 import type { Database } from "./db/postgres/database.ts";
+import type { EmbeddedPostgres } from "./db/postgres/embedded.ts";
 import type { Clock } from "./engine/cases.ts";
 import type { Enrichment } from "./engine/enrichment.ts";
 import { openLog } from "./log.ts";
 import { startApi, webhooksOf, type Life, type Place } from "./processes/api.ts";
 import { openStore } from "./processes/store.ts";
-import { openEnrichment, welcome, type Welcome } from "./processes/welcome.ts";
+import { openDemo, openEnrichment, welcome, type Welcome } from "./processes/welcome.ts";
 import { startDetection } from "./workers.ts";
 
 export type Service = Welcome & {
@@ -24,8 +25,14 @@ export type Service = Welcome & {
   stop: () => Promise<void>;
 };
 
-// What a simulation or a test provides: its own time, its own address data, and its own limit of waiting history.
-export type World = { clock: Clock; enrichment?: Enrichment; historyRoom?: HistoryRoom };
+// What a simulation or a test provides: its own time, its own address data, and its own limit of waiting history. PostgreSQL may
+// be starting already.
+export type World = {
+  clock: Clock;
+  enrichment?: Enrichment;
+  historyRoom?: HistoryRoom;
+  embedded?: Promise<EmbeddedPostgres> | undefined;
+};
 
 // Assembles everything in one process. Stops in the reverse order of the start.
 export async function startService(
@@ -56,13 +63,15 @@ export async function startWhole<T>(log: Logger, begin: (life: Life) => Promise<
 }
 
 async function start(config: Config, log: Logger, world: World, life: Life): Promise<Omit<Service, "stop">> {
-  const { clock, enrichment = openEnrichment(config, clock), historyRoom } = world;
+  const { clock, historyRoom, embedded } = world;
   const { stops } = life;
-  const { database } = await openStore(config, { clock, log, stops });
+  const { database } = await openStore(config, { clock, log, stops, embedded });
+  const credentials = openDemo(config, database, clock);
+  const enrichment = world.enrichment ?? openEnrichment(config, clock);
   const metrics = new Metrics();
   metrics.watch(database);
   const { ownUrl, ...served } = await startRoles(config, { database, clock, enrichment, historyRoom, log, metrics, life });
-  const welcomed = await welcome(config, { database, clock, log, stops, url: served.url, ownUrl });
+  const welcomed = await welcome(config, { database, credentials, clock, log, stops, url: served.url, ownUrl });
   if (config.metricsPort !== null) {
     const server = new MetricsServer(() => metrics.text());
     await server.listen(config.metricsHost, config.metricsPort).catch(asConfigFault("METRICS_HOST and METRICS_PORT"));

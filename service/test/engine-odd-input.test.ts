@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { sql } from "../src/db/postgres/sql.ts";
 import { activityTypes, type RecordedActivity } from "../src/domain/activity.ts";
-import { isStorable } from "../src/domain/field.ts";
+import { isStorable } from "../src/domain/text.ts";
 import { activityOf, decisionsOf, drain, iso, labDetector, labNowMs, newTenant, store, useLab } from "./engine-lab.ts";
 import { landEnrichment } from "./engine-story.ts";
 

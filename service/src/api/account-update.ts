@@ -6,7 +6,8 @@ import { changeAccount, isReservedAccountId, type Account, type AccountChange } 
 import { mayNeedApproval } from "../domain/approval-settings.ts";
 import type { DomainEvent, EventType } from "../domain/event.ts";
 import { notFound } from "../domain/failure.ts";
-import { characters, idCharactersMax } from "../domain/field.ts";
+import { idCharactersMax } from "../domain/field.ts";
+import { characters } from "../domain/text.ts";
 import { requireBlockable } from "./approval-needs.ts";
 import { findApprovalSettings } from "./approval-settings.ts";
 import { dataReply, type AccountUpdate, type Call, type Caller, type Services } from "./operation.ts";

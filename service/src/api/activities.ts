@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { ActivityBatch, userAgentCharactersMax, type Activity, type RecordedActivity } from "../domain/activity.ts";
 import { newActivity } from "../db/inbox.ts";
-import { firstCharacters, shownTime } from "../domain/field.ts";
+import { firstCharacters, shownTime } from "../domain/text.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";
 import type { Reply } from "./http/problem.ts";
 

@@ -6,7 +6,7 @@ import { insertClient, saveRevoked } from "../db/tenants.ts";
 import { ApiClient, MadeClient, NewApiClient, clientsMax } from "../domain/client.ts";
 import type { EventType } from "../domain/event.ts";
 import { Failure, notFound } from "../domain/failure.ts";
-import { isStorable } from "../domain/field.ts";
+import { isStorable } from "../domain/text.ts";
 import { requireReach } from "../domain/role.ts";
 import { RotatedSecret } from "../domain/tenant.ts";
 import { dataReply, operation, type Call, type Operation, type Services } from "./operation.ts";

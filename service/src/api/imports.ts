@@ -12,7 +12,8 @@ import {
 import type { Queryable } from "../db/postgres/database.ts";
 import { findTenant } from "../db/tenants.ts";
 import { Failure } from "../domain/failure.ts";
-import { shownTime, Time } from "../domain/field.ts";
+import { Time } from "../domain/field.ts";
+import { shownTime } from "../domain/text.ts";
 import {
   HistoryBatch,
   HistoryBatchResult,

@@ -11,7 +11,8 @@ import {
   type NewLabelRow,
 } from "../db/labels.ts";
 import { timeOf } from "../domain/activity.ts";
-import { shownTime, Time } from "../domain/field.ts";
+import { Time } from "../domain/field.ts";
+import { shownTime } from "../domain/text.ts";
 import { Label, LabelBatch, LabelBatchResult, labelFaults, labelSources, sourcesByRank, type NewLabel } from "../domain/label.ts";
 import type { Queryable } from "../db/postgres/database.ts";
 import { dataReply, operation, type Call, type Caller, type Operation, type Services } from "./operation.ts";

@@ -14,7 +14,7 @@ import {
 } from "../db/value-lists.ts";
 import type { DomainEvent } from "../domain/event.ts";
 import type { FieldError } from "../domain/failure.ts";
-import { shownTime } from "../domain/field.ts";
+import { shownTime } from "../domain/text.ts";
 import {
   EntriesChanged,
   Entry,

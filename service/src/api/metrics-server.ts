@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { Registry } from "prom-client";
 import { Failure } from "../domain/failure.ts";
+import { createServer } from "../node-http.ts";
 import { problemReply } from "./http/problem.ts";
 
 const connectionsMax = 64;

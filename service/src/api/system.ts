@@ -9,6 +9,7 @@ import { clientAddress } from "./http/address.ts";
 import { unauthorized } from "./http/identity.ts";
 import { readBody, requireMediaType } from "./http/body.ts";
 import type { Collector } from "./collector/collector.ts";
+import type { Documents } from "./documents/on-request.ts";
 import { headerLines } from "./http/headers.ts";
 import type { Issuer } from "./tokens/issuer.ts";
 import { tokenPath } from "./tokens/issuer.ts";
@@ -26,10 +27,7 @@ type SystemOptions = {
   issuer: Issuer;
   collector: Collector;
   isReady: () => boolean;
-  openapi: () => string;
-  // Null if the documentation has no such page.
-  docs: (page: string) => { type: string; body: string } | null;
-  tag: () => string;
+  documents: Documents;
   addressData: { type: string; built_at: string }[];
   people: SystemOperation[];
 };
@@ -58,7 +56,7 @@ export function systemOperations(options: SystemOptions): SystemOperation[] {
       method: "GET",
       path: "/openapi.json",
       summary: "This API's OpenAPI document",
-      handle: () => text(options.openapi(), jsonMediaType),
+      handle: () => text(options.documents.openapi(), jsonMediaType),
     },
     {
       id: "getDocs",
@@ -104,7 +102,7 @@ export function systemOperations(options: SystemOptions): SystemOperation[] {
   ];
 }
 
-function collectorOperations({ collector, tag }: SystemOptions): SystemOperation[] {
+function collectorOperations({ collector, documents }: SystemOptions): SystemOperation[] {
   const path = "/collect/{app_key}";
   return [
     {
@@ -129,7 +127,7 @@ function collectorOperations({ collector, tag }: SystemOptions): SystemOperation
       method: "GET",
       path: "/tag.js",
       summary: "The browser tag",
-      handle: (request) => script(request, tag()),
+      handle: async (request) => script(request, await documents.tag()),
     },
   ];
 }
@@ -181,8 +179,8 @@ const docsPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-function docsPage({ docs }: SystemOptions, name: string): Reply {
-  const file = docs(name);
+async function docsPage({ documents }: SystemOptions, name: string): Promise<Reply> {
+  const file = await documents.docs(name);
   if (!file) throw new Failure("item-not-found", "There is nothing at this path.");
   const headers = { "content-type": file.type, "content-security-policy": docsPolicy, "referrer-policy": "no-referrer" };
   return { status: 200, body: file.body, headers };

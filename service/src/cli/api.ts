@@ -13,7 +13,7 @@ import {
 } from "./command.ts";
 import { isTimeout, tellUnreached } from "./reach.ts";
 import type { Wants } from "./store.ts";
-import { mintToken } from "./tokens.ts";
+import { mintToken } from "./mint.ts";
 
 export const apiOptions: Command["options"] = {
   tenant: tenantOption,

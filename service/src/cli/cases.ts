@@ -1,9 +1,8 @@
 import { ProblemError, type Case, type CaseListItem } from "@casehound/client";
 import { apiOptions, overApi, readOneOf, readWhole, wants, type ApiCall } from "./api.ts";
 import { UsageFault, textOption, type Command, type Outcome } from "./command.ts";
-import { dispositions } from "../domain/case.ts";
+import { dispositions } from "../domain/disposition.ts";
 import { cellText, listText, rows, table } from "./table.ts";
-import { findView } from "./views.ts";
 
 const listOptions: Command["options"] = {
   ...apiOptions,
@@ -22,7 +21,8 @@ async function list({ client, options }: ApiCall): Promise<Outcome> {
   const recipient = textOption(options, "handed-to");
   const limit = readWhole(options, "limit", { least: 1, most: 1000, fallback: 20 });
   const name = textOption(options, "view");
-  const view = name === undefined ? null : await findView(client, name);
+  // Loaded only if needed, because it brings the schemas of all filters.
+  const view = name === undefined ? null : await (await import("./views.ts")).findView(client, name);
   const result = await client.listCases({
     ...view?.filter,
     ...(view && { sort: view.sort }),

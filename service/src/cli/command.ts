@@ -1,5 +1,4 @@
-import { clientIdFault } from "../domain/client.ts";
-import { slugFault } from "../domain/tenant.ts";
+import { clientIdFault, slugFault } from "../domain/slug.ts";
 import type { Environment } from "../config.ts";
 import type { Store, Wants } from "./store.ts";
 

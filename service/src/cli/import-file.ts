@@ -1,5 +1,5 @@
 import { createReadStream, statSync } from "node:fs";
-import { shownTime } from "../domain/field.ts";
+import { shownTime } from "../domain/text.ts";
 import type { PastActivity } from "../domain/history.ts";
 import { CsvFault, readCsv } from "../domain/csv.ts";
 import { lineReader, recordReader, type ColumnMap, type ImportSettings, type Parsed } from "./import-rows.ts";

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { parseJson } from "../api/http/json.ts";
 import { validate, type Schema } from "../api/http/validate.ts";
 import { Failure } from "../domain/failure.ts";
-import { parseTime } from "../domain/field.ts";
+import { parseTime } from "../domain/text.ts";
 import { PastActivity, pastFaults } from "../domain/history.ts";
 import { isObject } from "../domain/raw-value.ts";
 import { UsageFault } from "./command.ts";

@@ -1,6 +1,6 @@
 import type { NewLabel } from "@casehound/client";
 import { clockToleranceMs } from "../domain/activity.ts";
-import { characters, isStorable, parseTime } from "../domain/field.ts";
+import { characters, isStorable, parseTime } from "../domain/text.ts";
 import { UsageFault } from "./command.ts";
 import type { CsvRecord } from "../domain/csv.ts";
 

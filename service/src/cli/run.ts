@@ -26,7 +26,7 @@ const serve: Command = {
 
 type Group = { words: string[]; load: () => Promise<Command[]> };
 
-// The commands that begin with certain words. Loading the files of all commands takes longer than most commands run.
+// The commands that begin with one word, or with two if the rest of the word's commands can do without them. Loading the files of all commands takes longer than most commands run.
 export const commandGroups: Group[] = [
   { words: ["serve"], load: async () => [serve] },
   { words: ["tenant"], load: async () => (await import("./tenants.ts")).tenantCommands },
@@ -34,10 +34,8 @@ export const commandGroups: Group[] = [
   { words: ["issuers"], load: async () => (await import("./issuers.ts")).issuerCommands },
   { words: ["scim"], load: async () => (await import("./scim.ts")).scimCommands },
   { words: ["client", "token", "keys", "migrate"], load: async () => (await import("./tokens.ts")).tokenCommands },
-  {
-    words: ["cases"],
-    load: async () => [...(await import("./cases.ts")).caseCommands, (await import("./export.ts")).exportCommand],
-  },
+  { words: ["cases"], load: async () => (await import("./cases.ts")).caseCommands },
+  { words: ["cases export"], load: async () => [(await import("./export.ts")).exportCommand] },
   { words: ["search"], load: async () => [(await import("./search.ts")).searchCommand] },
   { words: ["views"], load: async () => (await import("./views.ts")).viewCommands },
   { words: ["accounts"], load: async () => (await import("./accounts.ts")).accountCommands },
@@ -61,16 +59,17 @@ async function load(groups: Group[]): Promise<Command[]> {
   return (await Promise.all(groups.map((group) => group.load()))).flat();
 }
 
-function commandsOf(word: string): Promise<Command[]> {
-  return load(commandGroups.filter(({ words }) => words.includes(word)));
+function groupsWith(isWanted: (begin: string) => boolean): Group[] {
+  return commandGroups.filter(({ words }) => words.some(isWanted));
 }
+
 const exitDone = 0;
 const exitFailed = 1;
 const exitUsage = 2;
 
 // Lists all commands, or those that begin with a word.
 async function help(word?: string): Promise<string> {
-  const all = await (word === undefined ? load(commandGroups) : commandsOf(word));
+  const all = await load(groupsWith((begin) => word === undefined || begin.split(" ")[0] === word));
   const told = all.filter(({ name }) => word === undefined || name.split(" ")[0] === word);
   const width = Math.max(...told.map((command) => command.usage.length));
   const lines = told.map((command) => `  ${command.usage.padEnd(width)}  ${command.summary}`);
@@ -95,10 +94,16 @@ function commandHelp({ usage, summary, options }: Command): string {
   return [`Usage: ./casehound ${usage}`, "", summary, ...(lines.length > 0 ? ["", ...lines] : [])].join("\n");
 }
 
+async function hasMore(word: string): Promise<boolean> {
+  const commands = await load(groupsWith((begin) => begin.split(" ")[0] === word));
+  return commands.some(({ name }) => name.startsWith(`${word} `));
+}
+
 async function findCommand(words: string[]): Promise<{ command: Command; rest: string[] }> {
-  const command = (await commandsOf(words[0] ?? ""))
+  const isGiven = (name: string) => name.split(" ").every((word, index) => words[index] === word);
+  const command = (await load(groupsWith(isGiven)))
     .toSorted((a, b) => b.name.length - a.name.length)
-    .find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
+    .find(({ name }) => isGiven(name));
   if (!command)
     throw new UsageFault(words.length === 0 ? "no command given" : `there is no command "${words.slice(0, 2).join(" ")}"`);
   return { command, rest: words.slice(command.name.split(" ").length) };
@@ -149,8 +154,7 @@ async function run(args: string[], terminal: Terminal): Promise<number> {
   if (["", "--help", "-h", "help"].includes(first)) return print(await help());
   if (first === "--version") return print(`casehound ${version()}`);
   // --help after the first word of a command, as in "tenant --help".
-  const hasMore = (await commandsOf(first)).some(({ name }) => name.startsWith(`${first} `));
-  if (args.length === 2 && hasMore && second === "--help") return print(await help(first));
+  if (args.length === 2 && second === "--help" && (await hasMore(first))) return print(await help(first));
   const { command, rest } = await findCommand(args);
   const { values, positionals } = parseCommand(command, rest);
   if (values["help"] === true) return print(commandHelp(command));

@@ -5,7 +5,7 @@ import { EmbeddedFault } from "../db/postgres/cluster.ts";
 import { isCluster } from "../db/citus/nodes.ts";
 import { Database } from "../db/postgres/database.ts";
 import { EmbeddedPostgres } from "../db/postgres/embedded.ts";
-import { MigrationFault, checkMigrations, listPendingMigrations, migrate, readMigrations } from "../db/postgres/migrate.ts";
+import { MigrationFault, listPendingMigrations, migrate, readMigrations } from "../db/postgres/migrate.ts";
 import { requireSessions } from "../db/postgres/pooler-check.ts";
 import { findPublicUrl } from "../db/settings.ts";
 import { databaseFault } from "../operator.ts";
@@ -38,7 +38,7 @@ export async function openStore(config: Config, wants: Wants): Promise<Store> {
   };
   try {
     // Connect and disconnect at once, because a restore waits until nobody else is connected.
-    await requireSessions(database);
+    if (!embedded) await requireSessions(database);
     if (wants.schema === "migrated") await migrate(database);
     if (wants.schema === "current") await expectCurrent(database);
     if (wants.schema !== "any" && (await isCluster(database))) database.useCluster();
@@ -58,11 +58,11 @@ export async function openStore(config: Config, wants: Wants): Promise<Store> {
 
 // Commands that only read must not change tables, because an older service may be running on them.
 async function expectCurrent(database: Database): Promise<void> {
-  await checkMigrations(database);
-  const pending = await listPendingMigrations(database);
+  const migrations = readMigrations();
+  const pending = await listPendingMigrations(database, migrations);
   if (pending.length === 0) return;
   const words =
-    pending.length === readMigrations().length
+    pending.length === migrations.length
       ? "the database is empty"
       : `the database is out of date, pending: ${pending.join(", ")}`;
   throw new MigrationFault(`${words}. Run casehound migrate, or start the service, to bring it up to date`);

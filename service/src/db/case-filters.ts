@@ -1,8 +1,9 @@
 import { Type, type TSchema } from "typebox";
 import { unknownAccount } from "../domain/account.ts";
-import { dispositions } from "../domain/case.ts";
+import { dispositions } from "../domain/disposition.ts";
 import { newEvidenceMeaning } from "../domain/case-digest.ts";
-import { Time, isFinerThanMs, parseTime } from "../domain/field.ts";
+import { Time } from "../domain/field.ts";
+import { isFinerThanMs, parseTime } from "../domain/text.ts";
 import { Score, labels } from "../domain/finding.ts";
 import { uuidV7Floor } from "../domain/uuid.ts";
 import type { Facets } from "./facets.ts";

@@ -1,5 +1,5 @@
 import type { ReadValue } from "../domain/decision.ts";
-import { firstCharacters } from "../domain/field.ts";
+import { firstCharacters } from "../domain/text.ts";
 import type { FeatureValue, Features } from "./catalogue.ts";
 import { compileRule } from "./compile.ts";
 import { listWords, valueOf } from "./contributor.ts";

@@ -1,5 +1,5 @@
 import { sessionIdleMs, subjectOf, type RecordedActivity } from "../domain/activity.ts";
-import { firstCharacters } from "../domain/field.ts";
+import { firstCharacters } from "../domain/text.ts";
 import { fraudTypeOf, type Finding, type Label } from "../domain/finding.ts";
 import { fields } from "./catalogue.ts";
 import { accusersOf, rememberedDays } from "./damping.ts";

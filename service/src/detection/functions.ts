@@ -1,4 +1,4 @@
-import { characters } from "../domain/field.ts";
+import { characters } from "../domain/text.ts";
 import { RuleFault } from "./fault.ts";
 import { compilePattern } from "./regex.ts";
 import type { Syntax } from "./syntax.ts";

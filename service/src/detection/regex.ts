@@ -1,5 +1,5 @@
 import { RE2JS } from "re2js";
-import { firstCharacters } from "../domain/field.ts";
+import { firstCharacters } from "../domain/text.ts";
 
 const patternMax = 200;
 // Matching takes time linear in the text, with a factor that grows with the program. The worst pattern found took 18 ms for 1,024

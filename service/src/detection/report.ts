@@ -1,5 +1,5 @@
 import { sessionIdleMs, type Activity } from "../domain/activity.ts";
-import { firstCharacters, parseTime } from "../domain/field.ts";
+import { firstCharacters, parseTime } from "../domain/text.ts";
 import { fraudTypeOf, labels, type Finding, type Label } from "../domain/finding.ts";
 
 const noteCharactersShown = 300;

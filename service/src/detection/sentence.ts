@@ -1,4 +1,4 @@
-import { firstCharacters } from "../domain/field.ts";
+import { firstCharacters } from "../domain/text.ts";
 import { never, zeroOf, type FeatureValue } from "./catalogue.ts";
 import { RuleFault } from "./fault.ts";
 import { findField, hintFor } from "./field-name.ts";

@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
-import { Time, Uuid, idCharactersMax, notBefore } from "./field.ts";
+import { Time, Uuid, idCharactersMax } from "./field.ts";
+import { notBefore } from "./text.ts";
 
 export const unknownAccount = "UNKNOWN";
 

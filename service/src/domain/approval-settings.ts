@@ -1,6 +1,7 @@
 import { Type, type Static } from "typebox";
 import { versionConflict, type FieldError } from "./failure.ts";
-import { Time, notBefore } from "./field.ts";
+import { Time } from "./field.ts";
+import { notBefore } from "./text.ts";
 
 // When a close, or the blocking of an account, needs a second person.
 

@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
-import { OwnDispositionName, dispositions, type Case } from "./case.ts";
+import { OwnDispositionName, type Case } from "./case.ts";
+import { dispositions } from "./disposition.ts";
 import { Claim } from "./claim.ts";
 import { Time } from "./field.ts";
 import { labels } from "./finding.ts";

@@ -2,9 +2,11 @@ import { Type, type Static } from "typebox";
 import type { DomainEvent } from "./event.ts";
 import { AccountFlags } from "./account.ts";
 import { CaseDetails, joinedDetails, newDetails } from "./case-details.ts";
+import { dispositions } from "./disposition.ts";
 import { addOccurrence, believed, compareEvidence, newOccurrence, occurrencesShownMax } from "./evidence.ts";
 import { Failure, versionConflict, type FieldError } from "./failure.ts";
-import { Time, Uuid, notBefore } from "./field.ts";
+import { Time, Uuid } from "./field.ts";
+import { notBefore } from "./text.ts";
 import { Occurrence, Score, type Finding, type FindingIds } from "./finding.ts";
 import { CaseListEntry, caseEntriesMax } from "./list.ts";
 import { addMembers, type MemberChange } from "./member.ts";
@@ -15,7 +17,6 @@ import type { CaseSubject } from "./subject.ts";
 export const statesShownMax = 500;
 
 export const CaseStatus = Type.Enum(["OPEN", "CLOSED"]);
-export const dispositions = ["CONFIRMED_FRAUD", "FALSE_POSITIVE", "INCONCLUSIVE"] as const;
 export const Disposition = Type.Enum([...dispositions]);
 // A tenant's own disposition. `disposition` is always the one that it counts as.
 export const OwnDispositionName = Type.String({ minLength: 1, maxLength: 60 });

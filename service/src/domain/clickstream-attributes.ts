@@ -1,4 +1,4 @@
-import { characters } from "./field.ts";
+import { characters } from "./text.ts";
 import { identityAttribute } from "./identity.ts";
 import { isObject, storableText } from "./raw-value.ts";
 

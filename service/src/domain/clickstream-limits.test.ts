@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { browserSigns, isAgentOff, isLocaleOff, isSessionIdOff } from "./browser-signs.ts";
 import { readEvent, type Delivery } from "./clickstream.ts";
 import { readAttributes } from "./clickstream-attributes.ts";
-import { characters, isStorable } from "./field.ts";
+import { characters, isStorable } from "./text.ts";
 import { excerptOfEvent, excerptOfText, quarantineReasons } from "./quarantine.ts";
 
 const received = Date.parse("2026-11-15T12:00:00.000Z");

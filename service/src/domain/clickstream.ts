@@ -9,7 +9,8 @@ import {
 } from "./activity.ts";
 import { readAttributes, type Attributes } from "./clickstream-attributes.ts";
 import { isAgentOff, isLocaleOff, isSessionIdOff, type AgentHeaders, type BrowserSign } from "./browser-signs.ts";
-import { characters, firstCharacters, idCharactersMax, isStorable } from "./field.ts";
+import { idCharactersMax } from "./field.ts";
+import { characters, firstCharacters, isStorable } from "./text.ts";
 import { identityAttribute } from "./identity.ts";
 import type { QuarantineReason } from "./quarantine.ts";
 import { isObject, storableText } from "./raw-value.ts";

@@ -6,13 +6,6 @@ import { previousSecretMs } from "./tenant.ts";
 
 export const clientsMax = 100;
 
-export function clientIdFault(clientId: string): string | null {
-  const isGood = /^[\x21-\x7e]{1,128}$/.test(clientId) && clientId !== "system" && !clientId.startsWith("scim:");
-  return isGood
-    ? null
-    : 'a client id must have 1 to 128 visible ASCII characters, and must not be "system" or begin with "scim:"';
-}
-
 const ScopeName = Type.Enum([...scopes]);
 
 export const ApiClient = Type.Object(

@@ -1,6 +1,6 @@
 import { timeOfChange, type CaseDocument, type Changed } from "./case.ts";
 import type { DomainEvent } from "./event.ts";
-import { firstCharacters } from "./field.ts";
+import { firstCharacters } from "./text.ts";
 import type { CaseMembers } from "./member.ts";
 
 export type Erased = { id: string; pseudonym: string };

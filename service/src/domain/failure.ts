@@ -1,4 +1,4 @@
-import { firstCharacters } from "./field.ts";
+import { firstCharacters } from "./text.ts";
 
 // The closed list of failures. The interface layer maps each to a status, so a code without one does not compile.
 export type FailureCode =

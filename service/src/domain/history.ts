@@ -1,7 +1,8 @@
 import { Type, type Static } from "typebox";
 import { Activity } from "./activity.ts";
 import type { FieldError } from "./failure.ts";
-import { Time, parseTime } from "./field.ts";
+import { Time } from "./field.ts";
+import { parseTime } from "./text.ts";
 import { ratedTypes } from "./label.ts";
 import { momentNames } from "./moment.ts";
 

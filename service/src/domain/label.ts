@@ -1,7 +1,8 @@
 import { Type, type Static } from "typebox";
 import { Activity, clockToleranceMs } from "./activity.ts";
 import type { FieldError } from "./failure.ts";
-import { Time, Uuid, parseTime } from "./field.ts";
+import { Time, Uuid } from "./field.ts";
+import { parseTime } from "./text.ts";
 
 // The activities that can be labelled, by the moment that a model is trained for.
 export const moments = {

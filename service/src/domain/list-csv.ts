@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import { CsvFault, csvRecords, formula, type CsvRecord } from "./csv.ts";
-import { characters, firstCharacters, isStorable, parseTime } from "./field.ts";
+import { characters, firstCharacters, isStorable, parseTime } from "./text.ts";
 import { EntriesChanged, entryFaults, reasonCharactersMax, type ListType, type NewEntry } from "./list.ts";
 
 export const csvCharactersMax = 1_000_000;

@@ -1,7 +1,8 @@
 import { Type, type Static } from "typebox";
 import { isReservedAccountId } from "./account.ts";
 import type { FieldError } from "./failure.ts";
-import { Time, Uuid, characters, idCharactersMax, isStorable, parseTime } from "./field.ts";
+import { Time, Uuid, idCharactersMax } from "./field.ts";
+import { characters, isStorable, parseTime } from "./text.ts";
 import { labels, type Label as FraudLabel } from "./finding.ts";
 import { rangeOf, textOf } from "./ip-range.ts";
 

@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
-import { Time, isFinerThanMs, parseTime } from "./field.ts";
+import { Time } from "./field.ts";
+import { isFinerThanMs, parseTime } from "./text.ts";
 
 // Stored by minute, hour and day. Longer buckets are combined from days.
 const metricLevels = ["minute", "hour", "day"] as const;

@@ -1,7 +1,8 @@
 import { Type, type Static } from "typebox";
 import { Disposition, OwnDispositionName, type CaseChange } from "./case.ts";
 import { versionConflict, type FieldError } from "./failure.ts";
-import { Time, notBefore } from "./field.ts";
+import { Time } from "./field.ts";
+import { notBefore } from "./text.ts";
 
 export const ownDispositionsMax = 50;
 

@@ -1,4 +1,4 @@
-import { firstCharacters } from "./field.ts";
+import { firstCharacters } from "./text.ts";
 
 // Characters that break lines, reorder text or are not drawn.
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;

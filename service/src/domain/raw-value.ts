@@ -1,4 +1,4 @@
-import { firstCharacters } from "./field.ts";
+import { firstCharacters } from "./text.ts";
 
 // For values as a page sent them, which may be of any type and contain any text.
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,7 +1,8 @@
 import { Type, type Static } from "typebox";
 import { Disposition, reasonCharactersMax } from "./case.ts";
 import { versionConflict, type FieldError } from "./failure.ts";
-import { Time, notBefore } from "./field.ts";
+import { Time } from "./field.ts";
+import { notBefore } from "./text.ts";
 import { labels } from "./finding.ts";
 
 export const templatesMax = 100;

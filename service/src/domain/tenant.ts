@@ -1,20 +1,8 @@
 import { Type, type Static } from "typebox";
 import type { FieldError } from "./failure.ts";
-import { Time, Uuid, firstCharacters } from "./field.ts";
+import { Time, Uuid } from "./field.ts";
+import { firstCharacters } from "./text.ts";
 import { isTimeZone } from "./time-zone.ts";
-
-export const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
-export const slugCharacters = { min: 3, max: 100 };
-// The path /v2/oauth/token does not belong to a tenant.
-const reservedSlugs = new Set(["oauth"]);
-
-// Returns what is wrong with the slug, or null.
-export function slugFault(slug: string): string | null {
-  if (slug.length < slugCharacters.min || slug.length > slugCharacters.max) return "a tenant slug must have 3 to 100 characters";
-  if (!slugPattern.test(slug))
-    return "a tenant slug must consist of lower-case letters and digits, with single hyphens between them";
-  return reservedSlugs.has(slug) ? `the slug "${slug}" is reserved` : null;
-}
 
 const originPattern = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$/;
 const originsMax = 100;

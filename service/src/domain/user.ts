@@ -1,6 +1,7 @@
 import { Type, type Static } from "typebox";
 import type { FieldError } from "./failure.ts";
-import { Time, Uuid, characters, firstCharacters, isStorable } from "./field.ts";
+import { Time, Uuid } from "./field.ts";
+import { characters, firstCharacters, isStorable } from "./text.ts";
 import { RoleName } from "./role.ts";
 
 export const usersMax = 1000;

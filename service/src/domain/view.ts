@@ -1,7 +1,8 @@
 import { Type, type Static, type TSchema } from "typebox";
 import type { DomainEvent } from "./event.ts";
 import { Failure, versionConflict, type FieldError } from "./failure.ts";
-import { Time, Uuid, notBefore } from "./field.ts";
+import { Time, Uuid } from "./field.ts";
+import { notBefore } from "./text.ts";
 
 // A view is a filter and a sort of the case list under a name.
 

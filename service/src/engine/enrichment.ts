@@ -8,7 +8,7 @@ import type { EnrichedActivity } from "../detection/scene.ts";
 import { timeOf, type RecordedActivity } from "../domain/activity.ts";
 import { blockOf } from "../domain/address.ts";
 import { Cached } from "../domain/cached.ts";
-import { firstCharacters } from "../domain/field.ts";
+import { firstCharacters } from "../domain/text.ts";
 
 type Location = { country: string; asn: number; lat: number | null; lon: number | null };
 type Address = { ip: string; location: Location };

@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
 import { readConsole } from "@casehound/console/files";
-import { tagScript } from "@casehound/tag";
 import { Authenticator } from "../api/tokens/auth.ts";
 import { ScimTokens } from "../api/tokens/scim-tokens.ts";
 import { BudgetCases } from "../api/budget-cases.ts";
@@ -13,12 +12,10 @@ import { CursorSeal } from "../api/http/cursor.ts";
 import { Challenges } from "../api/people/challenges.ts";
 import { Devices } from "../api/people/devices.ts";
 import { Tickets } from "../api/people/tickets.ts";
-import { servedDocs } from "@casehound/site/site";
 import { EventFeed } from "../api/event-feed.ts";
 import { Issuer } from "../api/tokens/issuer.ts";
 import type { Metrics } from "../api/metrics.ts";
-import { problems } from "../api/http/problem.ts";
-import { openapiDocument } from "../api/documents/openapi.ts";
+import { documentsOnRequest } from "../api/documents/on-request.ts";
 import type { Audit } from "../api/operation.ts";
 import { operations } from "../api/operations.ts";
 import { peopleRoutes } from "../api/people/routes.ts";
@@ -116,8 +113,6 @@ export async function startApi(
     ...settingsOf(config),
     ...clock,
   };
-  const openapi = JSON.stringify(openapiDocument(publicUrl));
-  const tag = tagScript();
   const collector = newCollector(config, { database, clock, limiter, metrics, server });
   const { trustedProxies } = config;
   const all = systemOperations({
@@ -126,9 +121,7 @@ export async function startApi(
     issuer,
     collector,
     isReady: () => life.isReady,
-    openapi: () => openapi,
-    docs: servedDocs(() => ({ publicUrl, document: openapiDocument(publicUrl), problems })),
-    tag: () => tag,
+    documents: documentsOnRequest(publicUrl),
     addressData: enrichment.files,
     people: peopleRoutes(
       { database, sessions, devices, tickets, challenges, publicUrl, audit, trustedProxies, ...clock, ...webhooksOf(config) },

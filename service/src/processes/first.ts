@@ -6,7 +6,7 @@ import { MetricsServer } from "../api/metrics-server.ts";
 import { clock } from "../clock.ts";
 import { asConfigFault, localUrl, type Config, type Role } from "../config.ts";
 import { readConnectionLimit } from "../db/connection-limit.ts";
-import type { EmbeddedAddress } from "../db/postgres/embedded.ts";
+import type { EmbeddedAddress, EmbeddedPostgres } from "../db/postgres/embedded.ts";
 import type { LogOutput } from "../log.ts";
 import { startWhole } from "../service.ts";
 import type { Life } from "./api.ts";
@@ -15,7 +15,7 @@ import { Crew } from "./crew.ts";
 import { openStore } from "./store.ts";
 import { SummedMetrics } from "./summed-metrics.ts";
 import type { Task } from "./task.ts";
-import { welcome, type Welcome } from "./welcome.ts";
+import { openDemo, welcome, type Welcome } from "./welcome.ts";
 
 export type Crowd = Welcome & {
   url: string;
@@ -27,15 +27,18 @@ export type Crowd = Welcome & {
 
 // The first of several processes. It owns the embedded PostgreSQL, prepares the database, holds the port until the workers are
 // ready, replaces workers that die, and adds up their metrics. It serves no requests itself.
-export function startCrowd(config: Config, log: Logger, output: LogOutput): Promise<Crowd> {
-  return startWhole(log, (life) => start(config, { log, output, life }));
+export function startCrowd(config: Config, parts: Omit<Parts, "life">): Promise<Crowd> {
+  return startWhole(parts.log, (life) => start(config, { ...parts, life }));
 }
 
-type Parts = { log: Logger; output: LogOutput; life: Life };
+// PostgreSQL may be starting already.
+type Parts = { log: Logger; output: LogOutput; life: Life; embedded?: Promise<EmbeddedPostgres> | undefined };
 
-async function start(config: Config, { log, output, life }: Parts): Promise<Omit<Crowd, "stop">> {
+async function start(config: Config, { log, output, life, ...parts }: Parts): Promise<Omit<Crowd, "stop">> {
   const { stops } = life;
-  const { embedded, database } = await openStore(config, { clock, log, stops, writersMax: writersOfFirst });
+  const opening = { clock, log, stops, embedded: parts.embedded, writersMax: writersOfFirst };
+  const { embedded, database } = await openStore(config, opening);
+  const credentials = openDemo(config, database, clock);
   const limit = await readConnectionLimit(database);
   const { count, writersMax } = fitWorkers(config.workers, limit, database.tenantRole !== null);
   if (count < config.workers.count)
@@ -65,7 +68,7 @@ async function start(config: Config, { log, output, life }: Parts): Promise<Omit
   });
   stops.push(() => crew.stop());
   await crew.start();
-  const welcomed = await welcome(config, { database, clock, log, stops, url, ownUrl });
+  const welcomed = await welcome(config, { database, credentials, clock, log, stops, url, ownUrl });
   if (config.metricsPort !== null) {
     const server = new MetricsServer(async () => metrics.text(await crew.measure(), crew.readyCount));
     await server.listen(config.metricsHost, config.metricsPort).catch(asConfigFault("METRICS_HOST and METRICS_PORT"));

@@ -12,21 +12,28 @@ import { databaseFault } from "../operator.ts";
 import { bootstrap, seedRules } from "../tenancy.ts";
 
 type Store = { embedded: EmbeddedPostgres | null; database: Database };
-type Opening = { clock: Clock; log: Logger; stops: (() => Promise<void>)[]; writersMax?: number };
+type Opening = {
+  clock: Clock;
+  log: Logger;
+  stops: (() => Promise<void>)[];
+  // PostgreSQL, if it is starting already.
+  embedded?: Promise<EmbeddedPostgres> | undefined;
+  writersMax?: number;
+};
 
 // What one process does before any process serves: starts the embedded PostgreSQL if there is no other, migrates, and creates the
 // bootstrap client, which the API would otherwise reject.
-export async function openStore(config: Config, { clock, log, stops, writersMax }: Opening): Promise<Store> {
-  checkPublicUrl(config, log);
-  const embedded = config.databaseUrl === null ? await EmbeddedPostgres.forService(config.dataDir) : null;
+export async function openStore(config: Config, { clock, log, stops, writersMax, ...opening }: Opening): Promise<Store> {
+  const embedded = config.databaseUrl === null ? await (opening.embedded ?? EmbeddedPostgres.forService(config.dataDir)) : null;
   if (embedded) stops.push(() => embedded.stop());
+  checkPublicUrl(config, log);
   const address = embedded ? embedded.address : { connectionString: config.databaseUrl ?? "" };
   const database = new Database(address, writersMax === undefined ? {} : { writersMax });
   stops.push(() => database.end());
   const fault = (error: unknown) => {
     throw databaseFault(error, config.databaseUrl);
   };
-  await requireSessions(database).catch(fault);
+  if (!embedded) await requireSessions(database).catch(fault);
   const applied = (await migrate(database).catch(fault)) ?? [];
   if (applied.length > 0) log.info({ applied }, "migrations applied");
   await lockTenants(database, config, log);

@@ -14,14 +14,31 @@ export type Welcome = {
   // For the first user of the embedded database's tenant, while it has none.
   setUpLink: string | null;
 };
-type Hosting = { database: Database; clock: Clock; log: Logger; stops: (() => Promise<void>)[]; url: string; ownUrl: string };
+type Hosting = {
+  database: Database;
+  credentials: Promise<DemoCredentials | null>;
+  clock: Clock;
+  log: Logger;
+  stops: (() => Promise<void>)[];
+  url: string;
+  ownUrl: string;
+};
+
+// Finds or makes the demo's credentials. Begun early in a start, because comparing a secret with its hash takes long.
+export function openDemo(config: Config, database: Database, clock: Clock): Promise<DemoCredentials | null> {
+  if (config.databaseUrl !== null) return Promise.resolve(null);
+  const credentials = demoCredentials(database, join(config.dataDir, "demo-credentials.json"), clock);
+  // Reported where it is awaited, unless the start has failed before that.
+  credentials.catch(() => {});
+  return credentials;
+}
 
 // For somebody who tries the service out: a tenant with credentials, a shop that sends activity to it, and a link for its first
 // user. Only with the embedded database, once the service accepts requests.
 export async function welcome(config: Config, hosting: Hosting): Promise<Welcome> {
   const { database, clock, log, stops, url, ownUrl } = hosting;
   if (config.databaseUrl !== null) return { demo: null, setUpLink: null };
-  const demo = await demoCredentials(database, join(config.dataDir, "demo-credentials.json"), clock);
+  const demo = await hosting.credentials;
   if (demo && demo.client_secret !== null && hasDemo(config)) {
     const { tenant, client_id: clientId, client_secret: clientSecret } = demo;
     const appKey = await allowOrigin(database, tenant, demoOrigin);

@@ -1,6 +1,7 @@
-import { request as httpRequest, type ClientRequest, type IncomingMessage, type RequestOptions } from "node:http";
+import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
+import { request as httpRequest } from "../node-http.ts";
 import { PrivateAddress, isPrivate, publicLookup } from "./address.ts";
 
 export type Reach = { isPrivateAllowed: boolean };

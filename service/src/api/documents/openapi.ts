@@ -1,7 +1,7 @@
 import type { FailureCode } from "../../domain/failure.ts";
 import { idCharactersMax } from "../../domain/field.ts";
 import { scopeMeanings } from "../../domain/scope.ts";
-import { slugCharacters, slugPattern } from "../../domain/tenant.ts";
+import { slugCharacters, slugPattern } from "../../domain/slug.ts";
 import { WebhookMessage } from "../../domain/webhook.ts";
 import { streamMediaType } from "../event-stream.ts";
 import { scimMediaType } from "../http/scim-error.ts";

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { TObject } from "typebox";
 import type { Database } from "../../db/postgres/database.ts";
 import { Failure } from "../../domain/failure.ts";
-import { isStorable } from "../../domain/field.ts";
+import { isStorable } from "../../domain/text.ts";
 import type { Authenticator } from "../tokens/auth.ts";
 import { unauthorized, type Identity } from "./identity.ts";
 import { admitBody, hasBody, readBody, requireMediaType } from "./body.ts";

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { STATUS_CODES, createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { Failure } from "../../domain/failure.ts";
+import { STATUS_CODES, createServer } from "../../node-http.ts";
 import type { Authenticator } from "../tokens/auth.ts";
 import { readableHeaders } from "../collector/collector.ts";
 import type { ConsolePages } from "../documents/console.ts";
@@ -239,8 +240,7 @@ export class ApiServer {
 }
 
 function send(response: ServerResponse, reply: Reply, requestId: string, isLast: boolean): void {
-  const { status } = reply;
-  const body = reply.bytes ?? reply.body;
+  const { status, bytes: body = reply.body } = reply;
   const headers: Record<string, string | number | string[]> = {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { Failure, type FieldError } from "../../domain/failure.ts";
 import { isRounded, memberNames } from "./json.ts";
-import { characters, firstCharacters, isStorable, parseTime } from "../../domain/field.ts";
+import { characters, firstCharacters, isStorable, parseTime } from "../../domain/text.ts";
 
 // Checks a value against the JSON Schemas of the resources. It reports all faults at once, in the order of the body, under plain
 // member names. It does not coerce types, it counts lengths in characters, and it rejects strings that the database could not

@@ -1,5 +1,6 @@
 import * as oidc from "openid-client";
-import { characters, idCharactersMax, isStorable } from "../../domain/field.ts";
+import { idCharactersMax } from "../../domain/field.ts";
+import { characters, isStorable } from "../../domain/text.ts";
 import { groupsOf, type RoleMapping } from "../../domain/sign-in-issuer.ts";
 import { normalEmail } from "../../domain/user.ts";
 

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { listFactorKinds } from "../../db/second-factors.ts";
 import { findUsersByEmail, lockCheckedUser, type Candidate } from "../../db/users.ts";
 import { hostOf, siteOf } from "../../domain/address.ts";
-import { slugCharacters } from "../../domain/tenant.ts";
+import { slugCharacters } from "../../domain/slug.ts";
 import { normalEmail, type Person } from "../../domain/user.ts";
 import { unauthorized } from "../http/identity.ts";
 import { problemMediaType, problemMembers, type Reply } from "../http/problem.ts";

@@ -2,7 +2,7 @@ import { Semaphore } from "../../concurrency/semaphore.ts";
 import { findSignInIssuer, listOfferedIssuers, type SecretIssuer } from "../../db/sign-in-issuers.ts";
 import { Failure } from "../../domain/failure.ts";
 import { redirectUriOf } from "../../domain/sign-in-issuer.ts";
-import { slugFault } from "../../domain/tenant.ts";
+import { slugFault } from "../../domain/slug.ts";
 import { fetchWithin } from "../../webhook/fetch.ts";
 import { OtherIssuer } from "./other-issuer.ts";
 import type { People } from "./people.ts";

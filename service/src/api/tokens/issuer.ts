@@ -4,7 +4,7 @@ import { SignJWT, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK,
 import type { Database } from "../../db/postgres/database.ts";
 import { deleteSigningKeysBefore, insertSigningKey, listSigningKeys } from "../../db/issuer.ts";
 import { findClient, type ClientRow } from "../../db/tenants.ts";
-import { clientIdFault } from "../../domain/client.ts";
+import { clientIdFault } from "../../domain/slug.ts";
 import { Failure } from "../../domain/failure.ts";
 import { SecretGuesses } from "./secret-guesses.ts";
 import { isClientSecret, nobodysHash } from "./secret.ts";
@@ -55,9 +55,11 @@ export class Issuer {
   }
 
   static async open(database: Database, url: string, admit: Admit = () => {}): Promise<Issuer> {
-    const fresh = await newKey();
-    await database.transaction((tx) => insertSigningKey(tx, fresh, true));
     const issuer = new Issuer(database, url, admit);
+    await issuer.#load();
+    if (issuer.#keys.length > 0) return issuer;
+    const first = await newKey();
+    await database.transaction((tx) => insertSigningKey(tx, first, true));
     await issuer.#load();
     return issuer;
   }

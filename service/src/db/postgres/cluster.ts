@@ -25,7 +25,7 @@ const socketPathMax = 100;
 const removeTimeoutMs = 5_000;
 
 // Uses the database folder if it exists, or creates it.
-export function makeCluster(folder: string, launcher: Launcher, superuser: string): void {
+export function makeCluster(folder: string, launcher: () => Launcher, superuser: string): void {
   if (existsSync(join(folder, "PG_VERSION"))) {
     const major = readFileSync(join(folder, "PG_VERSION"), "utf8").trim();
     if (major !== postgresMajor)
@@ -37,7 +37,7 @@ export function makeCluster(folder: string, launcher: Launcher, superuser: strin
     return;
   }
   if (existsSync(folder)) throw new EmbeddedFault(`${folder} exists but contains no database`);
-  initialise(folder, launcher, superuser);
+  initialise(folder, launcher(), superuser);
 }
 
 // PostgreSQL must own its folder and the files in it. If the service runs as root, PostgreSQL runs as the folder's owner, or as

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool, types, type ClientConfig, type PoolClient } from "pg";
-import { shownTime } from "../../domain/field.ts";
+import { shownTime } from "../../domain/text.ts";
 import { SessionClient, type Route, type SessionOptions } from "./session.ts";
 import { sql, type Row, type Statement } from "./sql.ts";
 import { TurnSocket, send } from "./wire.ts";

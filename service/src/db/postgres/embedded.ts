@@ -7,13 +7,13 @@ import { advisoryLocks } from "./advisory-locks.ts";
 import { EmbeddedFault, binary, closeFolder, makeCluster, makeFolder, makeSocketFolder, quoted } from "./cluster.ts";
 import { codeOf, isAway, lockTimeoutCode } from "./faults.ts";
 import { tryLock } from "./lock-wait.ts";
-import { interrupt, isRunning, isRunningIn, launcher, serverUser, type Launcher } from "./privilege.ts";
+import { interrupt, isRunning, isRunningIn, launcher, serverUser, type Launcher, type User } from "./privilege.ts";
 
 // Our own PostgreSQL in DATA_DIR, reached over a Unix socket. At start, the folder may be missing or clean, its service may have
 // been killed with PostgreSQL gone or still running, or another service may be using it.
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
-const pollMs = 50;
+const pollMs = 20;
 // How long a starting service waits for commands before it stops the PostgreSQL that they use.
 const commandsTimeoutMs = 10_000;
 
@@ -33,7 +33,9 @@ export class EmbeddedPostgres {
   readonly address: EmbeddedAddress;
   readonly #folder: string;
   readonly #log: string;
-  readonly #launcher: Launcher;
+  readonly #paths: string[];
+  readonly #user: User | null;
+  #madeLauncher: Launcher | undefined;
   // Where the log of this start begins. Earlier lines do not explain its failure.
   #logBegin: number;
   #server: ChildProcess | null = null;
@@ -47,10 +49,10 @@ export class EmbeddedPostgres {
     this.#log = join(dataDir, "postgres.log");
     this.#logBegin = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0;
     makeFolder(dataDir);
-    const user = serverUser(this.#folder);
-    closeFolder(dataDir, user);
-    const host = makeSocketFolder(dataDir, user);
-    this.#launcher = launcher([binary("postgres"), dataDir, host], user);
+    this.#user = serverUser(this.#folder);
+    closeFolder(dataDir, this.#user);
+    const host = makeSocketFolder(dataDir, this.#user);
+    this.#paths = [binary("postgres"), dataDir, host];
     this.address = { host, user: "casehound", database: "postgres" };
   }
 
@@ -84,7 +86,7 @@ export class EmbeddedPostgres {
   // stopping the server that was found. Then the connection is lost, and a new server is started once the old one is gone.
   // `claim` returns whether this server can be used.
   async #enter(claim: (guard: Client) => Promise<boolean>): Promise<void> {
-    makeCluster(this.#folder, this.#launcher, this.address.user);
+    makeCluster(this.#folder, () => this.#launcher(), this.address.user);
     const deadline = Date.now() + startTimeoutMs;
     for (;;) {
       const guard = await this.#connectOrStart(deadline);
@@ -109,6 +111,8 @@ export class EmbeddedPostgres {
   }
 
   async #connectOrStart(deadline = Date.now() + startTimeoutMs): Promise<Client> {
+    // Without a pid file nobody answers, so there is no need to ask first.
+    if (this.#server === null && this.#serverPid() === null) this.#spawnServer();
     for (;;) {
       const client = this.#newClient();
       try {
@@ -132,11 +136,16 @@ export class EmbeddedPostgres {
     }
   }
 
+  // A command next to a running service launches nothing.
+  #launcher(): Launcher {
+    return (this.#madeLauncher ??= launcher(this.#paths, this.#user));
+  }
+
   #spawnServer(): void {
     this.#dropForeignPid();
     const all = { ...settings, unix_socket_directories: quoted(this.address.host) };
     const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-    const run = this.#launcher.command(binary("postgres"), ["-D", this.#folder, ...flags]);
+    const run = this.#launcher().command(binary("postgres"), ["-D", this.#folder, ...flags]);
     // Log to a file instead of a pipe: PostgreSQL must not die of a broken pipe if the service is killed.
     const log = openSync(this.#log, "a", 0o600);
     this.#logBegin = fstatSync(log).size;

@@ -74,8 +74,10 @@ async function listApplied(database: Database): Promise<AppliedMigration[]> {
   return database.query<AppliedMigration>(sql`select version, name, hash from migrations order by version`);
 }
 
+// Throws as checkMigrations does.
 export async function listPendingMigrations(database: Database, migrations = readMigrations()): Promise<string[]> {
   const applied = await listApplied(database);
+  for (const each of applied) checkApplied(each, migrations);
   return migrations.filter(({ version }) => !applied.some((row) => row.version === version)).map((migration) => migration.name);
 }
 

@@ -29,7 +29,7 @@ export function serverUser(folder: string): User | null {
 export function launcher(paths: string[], user: User | null): Launcher {
   if (user === null) return { uid: undefined, gid: undefined, command: (file, args) => ({ file, args, options: {} }) };
   const { uid, gid } = user;
-  if (paths.every((path) => canReach(path, user))) {
+  if (canReach(paths, user)) {
     return { uid, gid, command: (file, args) => ({ file, args, options: { uid, gid } }) };
   }
   const drop = [
@@ -46,11 +46,9 @@ export function launcher(paths: string[], user: User | null): Launcher {
 }
 
 // The user can enter these folders but not list them.
-function canReach(path: string, { uid, gid }: User): boolean {
-  return (
-    spawnSync("/bin/sh", ["-c", 'test -x "$1" && { test -d "$1" || test -r "$1"; }', "sh", path], { uid, gid, stdio: "ignore" })
-      .status === 0
-  );
+function canReach(paths: string[], { uid, gid }: User): boolean {
+  const script = 'for path do test -x "$path" && { test -d "$path" || test -r "$path"; } || exit 1; done';
+  return spawnSync("/bin/sh", ["-c", script, "sh", ...paths], { uid, gid, stdio: "ignore" }).status === 0;
 }
 
 // A pid alone proves nothing: after a reboot, it may belong to another process. PostgreSQL's working directory is its own folder.

@@ -1,5 +1,5 @@
 import { Failure, type ScimType } from "../failure.ts";
-import { characters, isStorable } from "../field.ts";
+import { characters, isStorable } from "../text.ts";
 import { parsePath, type TargetPath } from "./filter.ts";
 import { memberOf } from "./matching.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseTime, shownTime } from "./field.ts";
+import { parseTime, shownTime } from "./text.ts";
 
 const part = (max: number, digits = 2) => fc.integer({ min: 0, max }).map((value) => String(value).padStart(digits, "0"));
 const fractions = fc.oneof(fc.constant(""), fc.stringMatching(/^\.\d{1,9}$/));
