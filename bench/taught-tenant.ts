@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { claimRun } from "../service/src/db/model-runs.ts";
 import type { CaseDocument } from "../service/src/domain/case.ts";
-import { dispositions } from "../service/src/domain/disposition.ts";
+import type { dispositions } from "../service/src/domain/disposition.ts";
 import type { Moment, NewLabel } from "../service/src/domain/label.ts";
 import type { Model, ModelRun } from "../service/src/domain/model.ts";
 import { applyLabels } from "../service/src/engine/labels.ts";
