@@ -78,7 +78,7 @@ test.each([
   expect(await stage.cases()).toEqual([]);
 });
 
-test("rule moved_session: an address from which the account has logged in before is the owner's", async () => {
+test("rule moved_session: another browser is not enough at an address from which the account has logged in before", async () => {
   const stage = await Stage.open(withCountries());
   const office = act(3.5 * day, "login_succeeded", { ip: elsewhere, session_id: "office" });
   const last = await stage.playLast([...before, office, transfer(20, { user_agent: firefox, ip: elsewhere })]);

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventsIn, isSent, type Delivery, type Sent } from "./delivery.ts";
 
-// Not imported, for the reason in the service's node-http.ts: the service loads this file at every start.
+// Not imported, for the reason in the service's api/http/node-http.ts: the service loads this file at every start.
 const { Agent, request } = process.getBuiltinModule("node:http");
 
 export type CourierTarget = {

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { Registry } from "prom-client";
 import { Failure } from "../domain/failure.ts";
-import { createServer } from "../node-http.ts";
+import { createServer } from "./http/node-http.ts";
 import { problemReply } from "./http/problem.ts";
 
 const connectionsMax = 64;

@@ -1,8 +1,10 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
-import { request as httpRequest } from "../node-http.ts";
 import { PrivateAddress, isPrivate, publicLookup } from "./address.ts";
+
+// Not imported, for the reason in api/http/node-http.ts.
+const { request: httpRequest } = process.getBuiltinModule("node:http");
 
 export type Reach = { isPrivateAllowed: boolean };
 type Sent = Pick<RequestOptions, "method" | "headers" | "signal">;

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { Failure } from "../../domain/failure.ts";
-import { STATUS_CODES, createServer } from "../../node-http.ts";
+import { STATUS_CODES, createServer } from "./node-http.ts";
 import type { Authenticator } from "../tokens/auth.ts";
 import { readableHeaders } from "../collector/collector.ts";
 import type { ConsolePages } from "../documents/console.ts";
