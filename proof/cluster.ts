@@ -64,6 +64,6 @@ export const cluster: Part = {
   name: "cluster",
   title: "A Citus cluster",
   claim:
-    "The tables are distributed over the nodes of the Citus cluster that `CITUS_DATABASE_URL` names. The histories hold there too. A shard moves under load without a failed request. A worker is killed under load: only its tenants get 502, the engine goes on scoring the others, and until it is back, no tenant can be created and no client revoked: a client whose revocation is refused can go on, and one whose revocation is acknowledged cannot. The coordinator is killed under load. Afterwards, no acknowledged change is missing, no key was applied twice, every accepted activity was scored once, and no feed has a gap. Without `CITUS_DATABASE_URL`, this part is not run.",
+    "The tables are distributed over the nodes of the Citus cluster that `CITUS_DATABASE_URL` names. The histories hold there too. A shard moves under load without a failed request. A worker is killed under load: only its tenants get 502, the engine goes on scoring the others, and until it is back, no tenant can be created and no client revoked. A client whose revocation is refused keeps its access, and one whose revocation is acknowledged loses it. The coordinator is killed under load. Afterwards, no acknowledged change is missing, no key was applied twice, every accepted activity was scored once, and no feed has a gap. Without `CITUS_DATABASE_URL`, this part is not run.",
   run,
 };

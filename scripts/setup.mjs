@@ -88,13 +88,13 @@ async function install(lockHash) {
   tell(`installed in ${Math.round((Date.now() - began) / 1000)} s`);
 }
 
-// Lets the command line's shell script see that nothing has to be installed, without starting Node.
+// With this copy, the shell script `casehound` can see without starting Node that nothing has to be installed.
 function keepLock(lock) {
   const kept = join(root, "node_modules", ".casehound-lock.json");
   try {
     if (!existsSync(kept) || !readFileSync(kept).equals(lock)) writeFileSync(kept, lock);
   } catch {
-    // The packages belong to another user, so this one compares hashes every time.
+    // The packages belong to another user. For this user, each command runs this script and compares hashes.
   }
 }
 

@@ -17,7 +17,7 @@ const connections = 16;
 const copyRatioMin = 0.5;
 const collectorRatioMin = 0.3;
 const memoryMbMax = 220;
-// What is sent, and what is wanted: the CPU is in microseconds per event.
+// The rate that is sent, and the goals, with CPU in microseconds per event.
 const sustainedRate = 5_000;
 const sustainedWanted = { rate: 8_000, service: 130, postgres: 70 };
 const backlogSecondsMax = 2;

@@ -5,7 +5,7 @@ import { caseShots } from "./growth-shots.ts";
 import { listPath, listShapes } from "./list-shapes.ts";
 
 type Counts = { reads: number; lists: number; closes: number };
-// Each round asks for its shots again, because a change can be made only once.
+// `shots` is called for each round, because a change can be made only once.
 export type Work = { name: string; isAimed: boolean; shots: (served: Served) => Promise<Shot[]>; isChange?: boolean };
 const pathOf = ({ store }: Served) => `/v2/${store.tenants[0]?.slug}`;
 

@@ -77,7 +77,7 @@ function repeated(shots: Shot[], count: number): Shot[] {
   return Array.from({ length: count }, (_, index) => shots[index % shots.length]).filter((shot) => shot !== undefined);
 }
 
-// Of the service and of all servers of the cluster, for each request.
+// Returns the CPU per request of the service and of all servers of the cluster.
 async function ask({ driver }: Context, { service, servers }: Served, shots: Shot[]): Promise<Cpu> {
   const of = { services: [service.pid], postgres: servers };
   const before = readCpu(of);
@@ -102,7 +102,7 @@ function medianOf(costs: Cpu[]): Cpu {
   return { service: median(costs.map((each) => each.service)), postgres: median(costs.map((each) => each.postgres)) };
 }
 
-// Accepts events and waits until all of them are scored. Per event.
+// Sends events and waits until all of them are scored. Returns the CPU per event.
 async function measureScoring(context: Context, served: Served[]): Promise<Measured> {
   const { batches, rounds } = efforts[context.scale];
   const work: Work = {
@@ -130,7 +130,7 @@ async function measureScoring(context: Context, served: Served[]): Promise<Measu
 
 type Polls = { node: string; idle: number; alone: number };
 
-// Transactions a second on each node while the service has nothing to do, and without the service.
+// Counts the transactions per second on each node while the service has nothing to do, and without the service.
 async function countPolls(context: Context, url: string, wanted: Wanted): Promise<Polls[]> {
   const nodes = await listNodes(url);
   const databases = wanted.stores.map(({ store }) => new URL(store.url).pathname.slice(1));
@@ -178,7 +178,7 @@ function report(measured: Measured[], idle: Polls[]): Findings {
     targets: [
       ...targets,
       {
-        name: "idle polls of a cluster, most of all nodes",
+        name: "idle polls of a cluster, on the node with the most",
         wanted: `at most ${pollsMax} a second`,
         measured: most.toFixed(2),
         isReached: most <= pollsMax,
@@ -187,7 +187,7 @@ function report(measured: Measured[], idle: Polls[]): Findings {
     tables: [
       {
         title: "CPU on a Citus cluster",
-        note: `A coordinator and its workers, all on this machine, beside an ordinary database with the same ${cases.toLocaleString("en")} cases on the coordinator's server. Database CPU is of all nodes together. Medians of ${measured[0]?.ratios.length} rounds, in turns, ${connections} connections.`,
+        note: `A coordinator and its workers, all on this machine, beside an ordinary database with the same ${cases.toLocaleString("en")} cases on the coordinator's server. Database CPU is that of all nodes together. Medians of ${measured[0]?.ratios.length} rounds, in turns, ${connections} connections.`,
         columns: ["request", "database, plain µs", "database, cluster µs", "ratio", "service, plain µs", "service, cluster µs"],
         rows: measured.map(({ work, plain, cluster: distributed, ratios }) => [
           work.name,

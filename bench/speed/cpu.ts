@@ -3,7 +3,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-// `postgres` are the first processes of one or more servers.
+// `postgres` are the postmasters of one or more servers.
 export type CpuOf = { services: number[]; postgres: number[] };
 export type Cpu = { service: number; postgres: number };
 

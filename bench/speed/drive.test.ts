@@ -110,7 +110,7 @@ test("driver: with a rate, that many requests are sent, and a delayed one counts
   expect(waited.p99).toBeGreaterThan(300);
 });
 
-test("driver: a rate that is too high ends some seconds late, and no request fails", async () => {
+test("driver: a run whose rate is too high ends some seconds late, and no request fails", async () => {
   const { drive } = await listen((_request, response) => void setTimeout(() => sendText(response, "good"), 100));
   const driven = await driver.run({ ...drive, connections: 1, seconds: 0.5, rate: 400, shots: shotsOf(10) });
   expect(driven.failed).toBe(0);

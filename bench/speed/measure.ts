@@ -112,7 +112,7 @@ export function tableOf(title: string, cells: Cell[], note?: string): Table {
   return { title, columns, rows, ...(note !== undefined && { note }) };
 }
 
-// The least ratio that is wanted, by number of connections.
+// The lowest acceptable ratio, by number of connections.
 export type Goals = Record<number, number>;
 
 export function barsOf(label: string, cells: Cell[], wanted: Record<string, Goals> = {}): Bar[] {
@@ -127,7 +127,7 @@ export function barsOf(label: string, cells: Cell[], wanted: Record<string, Goal
   );
 }
 
-// Reached if every goal is reached that was measured. The ratios without a goal are shown next to them.
+// Reached if every measured ratio that has a goal reaches it. Ratios without a goal are shown too.
 export function ratioTarget(name: string, cells: Cell[], { to, least }: { to: string; least: Goals }): Target {
   const found = cells.map((cell) => ({ at: cell.connections, ratio: ratioOf(cell, to), goal: least[cell.connections] }));
   const aimed = found.filter(({ ratio, goal }) => ratio !== null && goal !== undefined);

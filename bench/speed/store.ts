@@ -63,7 +63,7 @@ async function makeStore(context: Pick<Context, "bench" | "progress">, name: str
   return fillStore(context, url, wanted);
 }
 
-// In an empty database, which may be on another server than the benchmark's own.
+// Fills an empty database, which may be on a server other than the benchmark's own.
 export async function fillStore(
   { bench, progress }: Pick<Context, "bench" | "progress">,
   url: string,

@@ -52,7 +52,7 @@ async function bundle(outDir: string): Promise<void> {
   const { NODE_ENV: before } = process.env;
   process.env["NODE_ENV"] = "production";
   try {
-    // Loaded only for a build, because every start asks whether one is needed.
+    // Loaded only for a build, because every start runs this file to check whether one is needed.
     const { build } = await import("vite");
     const configFile = join(workspace, "vite.config.ts");
     await build({ configFile, logLevel: "error", mode: "production", build: { outDir, emptyOutDir: true } });

@@ -8,9 +8,9 @@ import type { Settled, Town } from "./town.ts";
 
 const revokedMsMax = 5_000;
 
-// Tenants and clients have a copy on every node, so they change only while all nodes are there, and then at once on all. The
-// tenant is on a node that is there. Like a command of the command line, this opens connections of its own: a session that was
-// connected before a node was lost loses its next change of all nodes too, because the coordinator keeps the broken connection.
+// Tenants and clients have a copy on every node, so they change only while all nodes are up, and then on all of them at once.
+// `tenant` is on a node that is up. Like a command of the command line, this opens connections of its own. In a session that was
+// opened before a node was lost, the next change on all nodes fails too, because the coordinator keeps the broken connection.
 export async function administrate(town: Town, tenant: Settled, state: "down" | "up"): Promise<string[]> {
   const database = town.openDatabase();
   try {
@@ -29,7 +29,7 @@ async function create(database: Database, state: "down" | "up"): Promise<string[
   return [`with a worker ${state}, a tenant was ${made ? "" : "not "}created, and ${found.length} rows are there`];
 }
 
-// A client whose revocation was refused can go on, and one whose revocation was acknowledged cannot.
+// A client whose revocation was refused still has access, and one whose revocation was acknowledged does not.
 async function revoke(database: Database, { spare }: Settled, state: "down" | "up"): Promise<string[]> {
   const asked = { client_id: spare.clientId, now: clock.now() };
   const isRevoked = await isDone(database.transaction((tx) => saveRevoked(tx, asked)));

@@ -81,7 +81,7 @@ export class ClusterNode {
   }
 }
 
-// Fails if this process may not signal it.
+// Throws if this process may not send signals to the server.
 function readStarted(pid: number, folder: string): Started {
   process.kill(pid, 0);
   const listOf = (name: string) => readFileSync(`/proc/${pid}/${name}`, "utf8").split("\0").slice(0, -1);

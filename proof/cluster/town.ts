@@ -8,7 +8,7 @@ import { ServiceProcess } from "../../service/test/launch.ts";
 import { Load } from "../writers/load.ts";
 
 export type Place = { host: string; port: number; shard: string };
-// A client that sends nothing but what a trial lets it send. `use` returns the status.
+// A client that sends requests only when a trial calls `use`, which returns the status.
 type Spare = { clientId: string; use: () => Promise<number> };
 export type Settled = { load: Load; place: Place; spare: Spare };
 

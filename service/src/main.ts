@@ -17,7 +17,7 @@ const hasCrowd = ({ roles, workers }: Config) => workers.count > 1 && (roles.has
 // PostgreSQL starts while the rest of the program is loaded, which takes longer.
 async function start(config: Config, log: Logger, output: LogOutput): Promise<Started> {
   const embedded = config.databaseUrl === null ? EmbeddedPostgres.forService(config.dataDir) : undefined;
-  // Reported where it is awaited.
+  // A failure is reported where it is awaited.
   embedded?.catch(() => {});
   if (hasCrowd(config)) return (await import("./processes/first.ts")).startCrowd(config, { log, output, embedded });
   if (config.workers.count > 1) log.warn("WORKERS has no effect without the roles api and collector");
@@ -73,8 +73,8 @@ async function run(): Promise<void> {
   const output = openOutput(config.logFormat);
   const log = openLog(config.logLevel, config.logFormat, { output, ...(hasCrowd(config) && { worker: "first" }) });
   logWarnings(log);
-  // Begins only once the signals below are listened for: it starts PostgreSQL, and then holds up everything until the modules are
-  // loaded.
+  // Begins only after the signal handlers below are installed, because it starts PostgreSQL, and then blocks the event loop until
+  // the modules are loaded.
   const starting = Promise.resolve()
     .then(() => start(config, log, output))
     .catch((error: unknown) => {

@@ -25,8 +25,8 @@ export type Service = Welcome & {
   stop: () => Promise<void>;
 };
 
-// What a simulation or a test provides: its own time, its own address data, and its own limit of waiting history. PostgreSQL may
-// be starting already.
+// What a simulation or a test provides: its own time, its own address data, and its own limit of waiting history. `embedded` is set
+// if PostgreSQL is already starting.
 export type World = {
   clock: Clock;
   enrichment?: Enrichment;

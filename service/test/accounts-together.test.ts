@@ -95,7 +95,7 @@ test("accounts together: the block flags of several accounts show in the cases o
   );
 });
 
-test("accounts together: where blocking needs a second person, it is refused, and other changes at the same time are made", async () => {
+test("accounts together: if blocking needs a second person, it is refused, and other changes at the same time are made", async () => {
   const tenant = await newTenant();
   const [first = "", second = "", third = ""] = await create(tenant, 3);
   const settings = { blocking: true, amounts: [], includes_clients: true, approval_settings_version: 1 };
@@ -111,7 +111,7 @@ test("accounts together: where blocking needs a second person, it is refused, an
   expect(await read(tenant, third)).toMatchObject({ crm_account_id: "CRM 3" });
 });
 
-test("accounts together: of many changes at once, every answer is what was stored, and none is lost", async () => {
+test("accounts together: with many changes at once, every answer shows what was stored, and no change is lost", async () => {
   const tenant = await newTenant();
   const ids = await create(tenant, 20);
   const wanted = ids.flatMap((id) => [

@@ -37,7 +37,7 @@ export function clusterDatabaseName(name: string): string {
   return `${prefix}_${name.replaceAll("-", "")}`;
 }
 
-// The first process of a node's server. Null if the server is on another machine.
+// The postmaster of a node's server, or null if the server is on another machine.
 export async function findPostmaster(url: string, node: Node): Promise<{ pid: number; folder: string } | null> {
   const client = await connectTo({ connectionString: urlOfNode(url, node) });
   try {
@@ -84,7 +84,7 @@ async function createClusterDatabase(url: string, { name, template = "template0"
   return made;
 }
 
-// The same with the tables, distributed. The template is the name of a database on the coordinator's server.
+// Creates such a database and distributes its tables. The template is the name of a database on the coordinator's server.
 export async function createDistributedDatabase(url: string, wanted: Wanted = {}): Promise<string> {
   const made = await createClusterDatabase(url, wanted);
   const database = new Database({ connectionString: made });

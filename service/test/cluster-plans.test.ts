@@ -30,7 +30,7 @@ const source = globSync("service/src/**/*.ts", { cwd: join(import.meta.dirname, 
   .map((path) => readFileSync(join(import.meta.dirname, "../..", path), "utf8").replaceAll(/\s+/g, " "))
   .join("\n");
 
-// Lists are put together, so their text is not in the source.
+// The statements of lists are assembled from parts, so their text is not in the source.
 const lists = [Object.keys(CaseListItem.properties).join(", "), accountColumns].map((columns) => `select ${columns} from`);
 
 // The tests send statements of their own. Those of the service are recognized by how they begin.

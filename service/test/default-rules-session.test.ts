@@ -69,7 +69,7 @@ test.each([
     [{ user_agent: updated }, { user_agent: updated, ip: elsewhere }],
   ],
   ["a monitor is used at home", [{ browser: { screen: "2560x1440" } }]],
-  ["a monitor is used at another place of the country", [{ ip: addressIn("Munich"), browser: { screen: "2560x1440" } }]],
+  ["a monitor is used elsewhere in the country", [{ ip: addressIn("Munich"), browser: { screen: "2560x1440" } }]],
   ["the page sends no screen", [{ ip: elsewhere, browser: {} }]],
 ] as [string, Partial<Step>[]][])("rule moved_session: it does not fire if %s", async (_what, changes) => {
   const stage = await Stage.open(withCountries());
@@ -92,7 +92,7 @@ test("rule moved_session: a session that is continued days later in a new versio
   expect(last.rules).toEqual([]);
 });
 
-test("attack: a page that lies about somebody else's session does not make the owner's transfer look moved", async () => {
+test("attack: a page that lies about somebody else's session does not make that session look moved", async () => {
   const stage = await Stage.open(withCountries());
   const lie = act(today + 10, "page_view", { origin: "browser", user_agent: firefox, ip: elsewhere, device_id: "thief" });
   const last = await stage.playLast([...before, lie, transfer(20)]);

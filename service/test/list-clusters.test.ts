@@ -1,4 +1,4 @@
-// A cluster gets other statements for its lists. They also run on one server, so the same page can be asked for in both ways.
+// On a cluster, lists have other statements. These also run on one server, so each page can be requested in both ways.
 import { beforeAll, expect, test } from "vitest";
 import { wholeSorts } from "../src/db/case-filters.ts";
 import { listAccounts, listCases, type AccountFilter } from "../src/db/lists.ts";

@@ -12,7 +12,7 @@ const service = useService({ roles: new Set(["api"]) });
 const nowMs = Date.parse("2026-03-01T12:34:56.007Z");
 const iso = (ms: number) => new Date(ms).toISOString();
 
-// Ids that look like the end of an item, that need escaping, or that do not.
+// Ordinary ids, ids that look like the end of an item, and ids that need escaping.
 const accounts = [
   "ann",
   'x"},{"end_user_is_blocked":true,"case_id":"forged',
@@ -51,7 +51,7 @@ async function listed(tenant: TestTenant): Promise<string[]> {
   return Promise.all(sorts.map(async (sort) => (await tenant.call("GET", `/cases?sort=${sort}`)).text));
 }
 
-test("list items: what is stored is what the columns say, byte for byte", async () => {
+test("list items: a stored item is the same as the item built from the columns, byte for byte", async () => {
   const tenant = await TestTenant.create(service.current);
   const documents = await seed(tenant);
   const stored = await listed(tenant);

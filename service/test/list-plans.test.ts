@@ -91,9 +91,9 @@ test.each([...everySort(Object.keys(byCreation), creationSorts), ...everySort(Ob
   },
 );
 
-// With the tenant lock, no index has both orders, so these cost more than their page, up to a quarter of this table. They are
-// planned for their values each time. The bound here only shows that none of them reads most of the table. Without the lock, see
-// list-weeks.test.ts.
+// Under row-level security, PostgreSQL cannot use the indexes of weeks, which list-weeks.test.ts covers. So these lists cost more
+// than their page, up to a quarter of this table. They are planned for their values each time. The bound here only shows that none
+// of them reads most of the table.
 test.each([...everySort(Object.keys(byCreation), ["-updated_at"]), ...everySort(Object.keys(byChange), creationSorts)])(
   "list cases: $name by $sort, bounded across its order, is planned for its values and reads less than the table",
   async ({ name, sort }) => {

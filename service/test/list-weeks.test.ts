@@ -1,5 +1,5 @@
-// Lists that are ordered by one time and bounded by the other. The cases are spread over a year, with a quiet time, in the ways that
-// are worst for a walk along the order.
+// Lists that are ordered by one time and bounded by the other. The cases are spread over a year, with a quiet month, in the ways
+// that are worst for a walk along the order.
 import * as fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { wholeSorts, type CaseFilter, type CasePage, type CasePosition, type CaseSort } from "../src/db/case-filters.ts";
@@ -103,7 +103,7 @@ function expectedOf(filter: CaseFilter, sort: (typeof wholeSorts)[number]): Seed
 }
 
 const positionOf = ({ case_id, touchedMs, score }: Seeded): CasePosition => ({ case_id, touched_at: iso(touchedMs), score });
-// Far outside of the store's time too.
+// Some are far outside the time that the cases span.
 const times = fc.oneof(
   fc.integer({ min: -10, max: 110 }).map((percent) => atShare(percent / 100)),
   fc.integer({ min: -100_000, max: 600_000 }).map((ms) => endMs + ms),
@@ -179,8 +179,8 @@ async function capture(page: CasePage): Promise<Statement[]> {
   return statements;
 }
 
-// A walk along the order reads four pages, at most. What follows reads from one week, or a page from each of the slices that can
-// have cases of the page.
+// A walk along the order reads at most four pages. The statement after it reads one week after the other, or a page from each week
+// or facet that can have cases of the page.
 test.each(crossings)("list cases: $filter by $sort after $after reads little, wherever its cases are", async (each) => {
   const { filter, sort, after: share } = each;
   const expected = expectedOf(filter, sort as (typeof wholeSorts)[number]);

@@ -65,8 +65,8 @@ function updateAlone(database: TenantDatabase, update: AccountUpdate): Promise<R
   });
 }
 
-// Changes accounts of one tenant whose requests arrive together in one transaction. It waits for no account. Null means that the
-// change must be tried alone: the account is absent, another transaction holds it, or a second person may be needed.
+// Changes several accounts of one tenant in one transaction, without waiting for locks. Null means that the change must be tried
+// alone: its account is absent, locked by another transaction or already in this one, or a second person may be needed.
 export async function updateTogether(
   database: TenantDatabase,
   tenantId: string,

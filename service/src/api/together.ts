@@ -2,8 +2,8 @@ import type { TenantDatabase, Transaction } from "../db/postgres/database.ts";
 import { Failure } from "../domain/failure.ts";
 import type { Reply } from "./http/problem.ts";
 
-// Runs one transaction for changes that arrived together. The work returns the replies of those that it made. Null means that the
-// change must be tried alone.
+// Runs one transaction for changes that arrived together. `work` returns a reply for each change that it made. For the others the
+// result is null, which means that the change must be tried alone.
 export async function tryTogether<U>(
   database: TenantDatabase,
   updates: U[],

@@ -21,7 +21,7 @@ async function list({ client, options }: ApiCall): Promise<Outcome> {
   const recipient = textOption(options, "handed-to");
   const limit = readWhole(options, "limit", { least: 1, most: 1000, fallback: 20 });
   const name = textOption(options, "view");
-  // Loaded only if needed, because it brings the schemas of all filters.
+  // Imported only if needed, because this loads the schemas of all filters.
   const view = name === undefined ? null : await (await import("./views.ts")).findView(client, name);
   const result = await client.listCases({
     ...view?.filter,

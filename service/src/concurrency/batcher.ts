@@ -8,13 +8,13 @@ export type BatcherOptions<I> = {
   // A key's next batch begins beside a running one, or during a pause, only if this much is waiting: a small batch costs as much as
   // a large one.
   besideMin?: number;
-  // With a pause, a batch begins at once, and the key's next one after the pause, or once `besideMin` is waiting. Without it, a batch
-  // begins at the end of the event-loop turn and takes whatever the turn brought.
+  // With a pause, a batch begins at once, and the key's next one after the pause, or earlier if `besideMin` is waiting. Without a
+  // pause, a batch begins at the end of the event-loop turn and takes whatever the turn brought.
   pause?: () => Promise<void>;
 };
 
 type Submitted<I, R> = { item: I; resolve: (outcome: R) => void; reject: (error: unknown) => void };
-// `busy` and `resting`: batches and pauses under way. `isDue`: enough is waiting for the next batch.
+// `busy`: batches that run. `resting`: pauses that are not over. `isDue`: enough is waiting for the next batch.
 type KeyQueue<I, R> = {
   key: string;
   waiting: Submitted<I, R>[];

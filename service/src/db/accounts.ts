@@ -39,7 +39,7 @@ export async function lockAccount(tx: Queryable, tenantId: string, id: string): 
   return row && toAccount(row);
 }
 
-// Locks those that no other transaction holds.
+// Locks and returns the accounts that no other transaction holds. It does not wait for the others.
 export async function lockFreeAccounts(tx: Queryable, tenantId: string, ids: string[]): Promise<Map<string, Account>> {
   const rows = await tx.query<AccountRow>(sql`
     select tenant_id, website_account_id, crm_account_id, is_blocked, is_quarantined, is_fraudulent, last_session_updated_on, nullif(first_activity_at, 'infinity') as first_activity_at, created_at, updated_at

@@ -45,15 +45,15 @@ export function planOf({ filter, sort }: CasePage): CasePlan {
     hasEveryFacet,
     // The unfiltered list walks the primary key, or the index of due times, at most within bounds.
     isWhole: !isNarrowed && hasEveryFacet && order !== "change",
-    // Ordered by one time and bounded by the other, so that no index is in that order and has only rows within the bound.
+    // Ordered by one time and bounded by the other. No index that is in this order contains only the rows within the bound.
     isCrossing: given.some((each) => isBound(each.filter) && each.filter.by !== order),
   };
 }
 
 type Bounds = {
-  // What a walk along the order keeps to: where it starts and ends, and conditions on single rows.
+  // For a walk along the order: where it starts and ends, and conditions on single rows.
   along: string[];
-  // Bounds of the other time.
+  // Bounds on the other time.
   across: string[];
 };
 
@@ -91,7 +91,7 @@ export function positionOf({ sort, after }: CasePage, { id, bind }: Text): strin
   return [`${id} ${sort === "created_at" ? ">" : "<"} ${bind(after.case_id)}::uuid`];
 }
 
-// The facets whose slices make up the list, and the conditions of each slice. Without facets, the list is one slice.
+// The facets whose slices make up the list, and the conditions that all slices share. Without facets, the list is one slice.
 export function slicesOf({ given, facets, isWhole }: CasePlan, { filter }: CasePage, text: Text): Slices {
   if (isWhole) return { conditions: [], facets: [] };
   if (isSmall(given, filter))

@@ -6,7 +6,7 @@ import { facetOf } from "./facets.ts";
 // week in the order of their changes, so one probe shows whether any case of the week is within the bound. The number of probes
 // depends on the age of the tenant, not on its cases.
 
-// As in the indexes. In their conditions it must be exactly this expression.
+// The expression of both indexes. PostgreSQL uses them only for conditions with exactly this expression.
 const weekOf = "date_bin('7 days', created_at, '2024-01-01T00:00:00Z')";
 
 type Asked = { plan: CasePlan; page: CasePage; bind: Bind; limit: string };
@@ -16,7 +16,7 @@ export function weeksText(asked: Asked): string {
   return asked.page.sort === "-updated_at" ? byChange(asked) : byCreation(asked);
 }
 
-// The weeks are in the order of the list. So the first weeks that have enough cases within the bound make up the page.
+// Searches the weeks in the order of the list, until the page is full.
 function byCreation(asked: Asked): string {
   const { plan, page, bind, limit } = asked;
   const direction = page.sort === "created_at" ? "asc" : "desc";
@@ -36,7 +36,8 @@ function byCreation(asked: Asked): string {
     ${limit}`;
 }
 
-// The page is in the weeks, or the slices of weeks, with the latest changes: at most as many as the page has cases.
+// All cases of the page are in the weeks, or the facets of weeks, with the latest changes. At most as many of these are searched as
+// the page has cases.
 function byChange(asked: Asked): string {
   const { plan, bind, limit } = asked;
   const wanted = plan.hasEveryFacet ? "" : `cross join unnest(${bind(facetsOf(plan))}::smallint[]) as wanted (wanted_facet)`;
@@ -68,8 +69,8 @@ function conditionsOf({ plan, page, bind }: Asked): string[] {
   return ["tenant_id = $1", `${weekOf} = week`, ...along, ...across, ...positionOf(page, text), ...account];
 }
 
-// The weeks from the first case to the last one that can be on the page by their ids. A case is created no later than it changes,
-// so an upper bound of its changes is one of its creation too.
+// The weeks from the first case to the last one whose id allows it to be on the page. A case is created no later than it changes,
+// so an upper bound on its changes is also one on its creation.
 function weeks({ plan, page, bind }: Asked): string {
   const text = { id: "case_id", bind };
   const bounds = plan.given.flatMap(({ filter: { by, condition, implied }, value }) => {

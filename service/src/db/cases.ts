@@ -138,7 +138,7 @@ export async function findOpenCaseId(tx: Queryable, tenantId: string, subject: s
 
 type Column = { name: string; type: string; of: (saved: LockedCase) => unknown; isFixed?: true };
 
-// A column that holds JSON. A save sends it as one parameter for all cases.
+// The type of columns that hold JSON text. A save sends the texts of all cases as one parameter.
 const json = "json";
 
 // The columns of a case other than its key and its document. Inserts and updates are built from this list. `isFixed` columns are

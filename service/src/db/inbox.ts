@@ -37,7 +37,7 @@ function contentOf(activity: RecordedActivity) {
   return Number.parseInt(hash("sha256", JSON.stringify(same), "hex").slice(0, 8), 16) | 0;
 }
 
-// An activity that may be new, with its key and a hash of its content. It waits as text: a waiting object costs the garbage
+// An activity that may be new, with its key and a hash of its content. It waits as text, because an object would cost the garbage
 // collector several times as much.
 export type NewActivity = ActivityText & { key: string; content: number };
 

@@ -20,7 +20,7 @@ const caseColumns = `${shownColumns}, item, item_version`;
 const itemStart = `{"${flag}":`;
 const timeOf = (column: string) => `'"' || to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"'`;
 
-// What is stored as a case's item, from its columns.
+// Builds from the columns what is stored as a case's item.
 export const itemOfColumns = `
   '"case_id":"' || case_id || '","website_account_id":' || to_json(website_account_id) || ',"status":"' || status
   || '","case_version":' || case_version || ',"created_at":' || ${timeOf("created_at")}
@@ -29,12 +29,12 @@ export const itemOfColumns = `
   || coalesce(',"due_at":' || ${timeOf("due_at")}, '') || '}'`;
 
 // The item of a case, as JSON. A case that was last changed before items were stored, or by the release before this one, has no
-// item of its present version.
+// item for its current version.
 const caseItem = `
   case when ${flag} then '${itemStart}true,' else '${itemStart}false,' end
   || case when item_version = case_version then item else ${itemOfColumns} end`;
 
-// The items of a list as they are sent, with commas between them.
+// The items of a page as they are sent, with commas between them.
 export type CaseTexts = { count: number; text: string };
 
 export async function listCases(database: Queryable, tenantId: string, page: CasePage): Promise<CaseListItem[]> {
@@ -86,8 +86,8 @@ const timeColumns = new Map<CaseSort, string>([
   ["due_at", "due_at"],
 ]);
 
-// A walk along the order finds the page at once if most cases there are within the bounds of the other time. If they are not, it
-// would go on for as long as the table is large, so it ends early, and the weeks of creation are searched instead.
+// A walk along the order soon fills the page if most cases there are within the bounds on the other time. Otherwise it could read
+// the whole table, so it ends early, and the weeks of creation are searched instead.
 async function listOrdered(database: Queryable, tenantId: string, page: CasePage, most = page.limit): Promise<CaseTexts> {
   const plan = planOf(page);
   if (plan.facets.length === 0) return none;
@@ -108,12 +108,13 @@ async function ask(asked: Asked, makeText: ListText): Promise<CaseTexts> {
   const bind = (value: unknown) => `$${values.push(value)}`;
   const listed = makeText(asked, isCluster ? shownColumns : caseColumns, bind);
   const query = <R extends Row>(text: string) => {
-    // If one statement has an order and a bound that no index combines, the better plan depends on the values.
+    // A single statement with an order and a bound that no index combines is not prepared, because its best plan depends on the
+    // values.
     const isPrepared = !(plan.isCrossing && makeText === plainText) && isCommon("cases", text);
     return database.query<R>(isPrepared ? statement(text, values) : { name: "", text, values });
   };
   if (isCluster) return textsOf((await query<ListedRow>(listed)).slice(0, most));
-  // In one text, because a row for each item costs much more on the way.
+  // One text for the page, because one row per item costs the driver much more.
   const [found] = await query<CaseTexts & Row>(`
     select count(*)::int as count, coalesce(string_agg(${caseItem}, ','), '') as text
     from (select * from (${listed}) as listed limit ${bind(most)}) as page`);
@@ -134,7 +135,7 @@ function plainText(asked: Asked, columns: string, bind: Bind): string {
   return orderedText(asked, { columns, bounds: boundsOf(asked.plan, asked.page, text), limit: limitOf(asked.page), bind });
 }
 
-// Reads a few times as many rows as the page has, and returns those of them that are within all bounds.
+// Reads a few times as many rows as the page has, and returns those that are within all bounds.
 function walkText(asked: Asked, columns: string, bind: Bind): string {
   const { plan, page } = asked;
   const id = idOf(asked);
@@ -183,7 +184,7 @@ function orderedText(asked: Asked, { columns, bounds, limit, bind }: Ordered): s
 
 type ListedRow = Row & { due_at: string | null };
 
-// A cluster plans each list anew, and plans the simplest statement fastest.
+// On a cluster the items are built here, because a cluster plans each list anew, and plans a simpler statement faster.
 function textsOf(rows: ListedRow[]): CaseTexts {
   const items = rows.map((row) => JSON.stringify({ ...row, due_at: row.due_at ?? undefined }));
   return { count: rows.length, text: items.join() };

@@ -12,7 +12,7 @@ export type PageText = {
   direction: "asc" | "desc";
   // The first parameter is the tenant.
   bounds: string[];
-  // None, if the bounds select the whole list.
+  // Has no rows if the bounds select the whole list.
   slices: Slicing;
   limit: string;
   bind: Bind;
@@ -34,9 +34,9 @@ export function pageText({ isCluster }: Queryable, page: PageText): string {
   return `select ${columns} from (${branches.join(" union all ")}) as slices order by ${order} ${limit}`;
 }
 
-// A cluster plans a statement anew each time, on the coordinator and on the node, and dozens of branches take it longer than the
-// work. So there, one branch is repeated for each slice. It reads only what the order needs, and only the rows of the page are
-// read whole.
+// A cluster plans a statement anew each time, on the coordinator and on the node, and planning dozens of branches takes longer than
+// running them. So on a cluster, one branch is repeated for each slice. It reads only the columns of the order. All columns are
+// read only for the rows of the page.
 function lateralText({ table, columns, id, order, direction, bounds, slices, limit, bind }: PageText): string {
   const lists = slices.columns.map(({ type }, index) => `${bind(slices.rows.map((row) => row[index]))}::${type}[]`);
   const names = slices.columns.map(({ name }) => `wanted_${name}`);

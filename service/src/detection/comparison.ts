@@ -9,7 +9,7 @@ const orders = {
   ">": (a: number | string, b: number | string) => a > b,
   ">=": (a: number | string, b: number | string) => a >= b,
 };
-// The field that most rules begin with.
+// Most rules begin with a condition on this field.
 const typeField = "event.type";
 type Order = keyof typeof orders;
 type Comparison = Order | "==" | "!=";

@@ -8,7 +8,7 @@ const isStrangeDevice = `(session.began_on_new_device || account.device_is_new |
 // A log-in that is unlike the account's earlier ones. With a short history the ratio says nothing, but a new country does.
 export const isFarFromUsual = (ratio: string) => `(login.ratio >= ${ratio} || (login.history < 4 && account.country_is_new))`;
 
-// Whether this changed together with the network of the session.
+// Whether the user agent or the screen changed together with the network of the session.
 const isSudden = (kind: "agent" | "screen") =>
   `(session.${kind}_changed && session.minutes_since_${kind}_change - session.minutes_since_network_change <= 2 && session.minutes_since_network_change - session.minutes_since_${kind}_change <= 2)`;
 
@@ -71,7 +71,7 @@ export const takeoverRules: (RuleDefinition & { rule_id: string })[] = [
     sentence:
       "The session went on in another browser and another network ({event.country}) without a log-in: {event.type}. Minutes since the network changed: {session.minutes_since_network_change}. Country changed: {session.country_changed}. User agent changed: {session.agent_changed}.",
     label: "Account Takeover",
-    // The log-in was the owner's, so it takes away up to 1.5.
+    // The log-in was the owner's, so it lowers the sum by up to 1.5.
     weight: 4.2,
     about: "account",
     state: "on",

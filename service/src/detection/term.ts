@@ -17,9 +17,9 @@ export type Term = {
   run: Run;
   constant?: Known;
   isRing?: boolean;
-  // The field that it reads, if it is nothing but that.
+  // The name of the field, if the term is nothing but a field.
   name?: string;
-  // The types that the event must have for the term to be true. Unset if the term does not tell.
+  // The event types for which the term can be true. Unset if it may be true for any type.
   types?: ReadonlySet<string>;
 };
 

@@ -128,8 +128,8 @@ const codeCharacters = 2;
 // Characters that would end a value, or the JSON text around it.
 const notPlain = /[^ -~]|[%,"\\]/;
 
-// The parts of the text that is being packed. A text that grows by concatenation is a tree of small texts, and the garbage
-// collector would copy those of a whole batch again and again.
+// The parts of the text that is being packed. A text that grows by concatenation is a tree of small objects, and the garbage
+// collector would copy the trees of a whole batch again and again.
 const ones: string[] = [];
 const others: string[] = [];
 

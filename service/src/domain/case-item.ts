@@ -24,7 +24,7 @@ export type CaseListItem = Static<typeof CaseListItem>;
 const { end_user_is_blocked: _flag, ...stored } = CaseListItem.properties;
 const storedMembers = Object.keys(stored);
 
-// The item of a case in a list, as JSON. The flag of its account comes first and is left out, with the brace before it.
+// The item of a case in a list, as JSON. Its first member, the flag of the account, is left out, and so is the brace before it.
 export function listItemText(document: CaseDocument): string {
   return JSON.stringify({ ...document, ...document.details }, storedMembers).slice(1);
 }

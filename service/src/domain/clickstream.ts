@@ -177,7 +177,7 @@ function signsOf({ given, delivery, facts }: Seen): BrowserSign[] {
   return signs;
 }
 
-// Often the same for consecutive events of a delivery, so the last answer is kept.
+// Consecutive events of a delivery often have the same values, so the last answer is kept.
 function remembered<A, B, R>(ask: (a: A, b: B) => R): (a: A, b: B) => R {
   let last: { a: A; b: B; answer: R } | null = null;
   return (a, b) => {

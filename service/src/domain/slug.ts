@@ -1,4 +1,4 @@
-// What tenants and clients may be called. Read by the configuration and the command line, which load no schemas.
+// What tenants and clients may be called. In a file without schemas, because the configuration and most commands load none.
 
 export const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export const slugCharacters = { min: 3, max: 100 };

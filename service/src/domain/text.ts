@@ -1,7 +1,7 @@
 // Texts, and times as texts. Lengths count characters (code points), as PostgreSQL and JSON Schema do.
 
 const shownLength = "YYYY-MM-DDTHH:mm:ss.sssZ".length;
-// Without groups, which would cost more than the match.
+// Has no groups, because they would cost more than the match itself.
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
 // Returns the time in milliseconds, or null if the text is not a UTC time of the years 1 to 9999. Finer fractions are truncated

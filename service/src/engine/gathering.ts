@@ -44,7 +44,7 @@ export class Gathering {
   }
 }
 
-// The different names in each place.
+// The distinct names at each place.
 class Names {
   readonly #names = new Map<string, Set<string>>();
 

@@ -31,7 +31,7 @@ export function startCrowd(config: Config, parts: Omit<Parts, "life">): Promise<
   return startWhole(parts.log, (life) => start(config, { ...parts, life }));
 }
 
-// PostgreSQL may be starting already.
+// `embedded` is set if PostgreSQL is already starting.
 type Parts = { log: Logger; output: LogOutput; life: Life; embedded?: Promise<EmbeddedPostgres> | undefined };
 
 async function start(config: Config, { log, output, life, ...parts }: Parts): Promise<Omit<Crowd, "stop">> {

@@ -16,7 +16,7 @@ type Opening = {
   clock: Clock;
   log: Logger;
   stops: (() => Promise<void>)[];
-  // PostgreSQL, if it is starting already.
+  // Set if PostgreSQL is already starting.
   embedded?: Promise<EmbeddedPostgres> | undefined;
   writersMax?: number;
 };

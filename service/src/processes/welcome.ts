@@ -24,11 +24,11 @@ type Hosting = {
   ownUrl: string;
 };
 
-// Finds or makes the demo's credentials. Begun early in a start, because comparing a secret with its hash takes long.
+// Finds or makes the demo's credentials. Called early in a start, because comparing a secret with its hash takes a while.
 export function openDemo(config: Config, database: Database, clock: Clock): Promise<DemoCredentials | null> {
   if (config.databaseUrl !== null) return Promise.resolve(null);
   const credentials = demoCredentials(database, join(config.dataDir, "demo-credentials.json"), clock);
-  // Reported where it is awaited, unless the start has failed before that.
+  // A failure is reported where it is awaited, unless the start has failed before that.
   credentials.catch(() => {});
   return credentials;
 }

@@ -58,7 +58,7 @@ test("intake: requests soon after a write began are gathered, and the first one 
   await Promise.all(later);
 });
 
-test("intake: once 100 events wait they are written before the pause is over, but never beside another write", async () => {
+test("intake: once 100 events wait, they are written before the pause is over, but never while another write runs", async () => {
   const { intake, writes } = openIntake(() => new Promise(() => {}));
   void intake.add("a", parcel());
   void intake.add("a", parcel(100));

@@ -9,7 +9,7 @@ export type Documents = {
   tag: () => Promise<string>;
 };
 
-// Each is made when it is first requested: to make them all took a quarter of a start.
+// Each is made when it is first requested. Making all of them took a quarter of the time of a start.
 export function documentsOnRequest(publicUrl: string): Documents {
   let openapi: string | undefined;
   let docs: Promise<(page: string) => DocsFile | null> | undefined;

@@ -30,7 +30,8 @@ export type Schema = {
 const faultsMax = 1000;
 const nameCharactersShown = 100;
 
-// A schema as it is checked. Schemas have different members, so reading from them was slow, and patterns are compiled once.
+// A schema, prepared for checking. Schemas differ in their members, which makes reading them slow, so all rules have the same
+// members. Patterns are compiled once.
 type Rule = {
   kind: string;
   type: string | undefined;

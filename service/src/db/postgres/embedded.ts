@@ -111,7 +111,7 @@ export class EmbeddedPostgres {
   }
 
   async #connectOrStart(deadline = Date.now() + startTimeoutMs): Promise<Client> {
-    // Without a pid file nobody answers, so there is no need to ask first.
+    // Without a pid file no server is running, so there is no need to try to connect first.
     if (this.#server === null && this.#serverPid() === null) this.#spawnServer();
     for (;;) {
       const client = this.#newClient();

@@ -74,7 +74,7 @@ async function listApplied(database: Database): Promise<AppliedMigration[]> {
   return database.query<AppliedMigration>(sql`select version, name, hash from migrations order by version`);
 }
 
-// Throws as checkMigrations does.
+// Also checks the applied migrations, and throws as checkMigrations does.
 export async function listPendingMigrations(database: Database, migrations = readMigrations()): Promise<string[]> {
   const applied = await listApplied(database);
   for (const each of applied) checkApplied(each, migrations);

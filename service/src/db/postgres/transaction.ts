@@ -5,7 +5,7 @@ import { send } from "./wire.ts";
 
 // What the functions of db/ run their statements on: the database itself, or one transaction.
 // `isCluster`: it is the coordinator of a cluster, which needs other statements in a few places.
-// `isLocked`: the tables' policies apply, and keep PostgreSQL from using indexes on expressions.
+// `isLocked`: row-level security applies, and keeps PostgreSQL from using indexes on expressions.
 export type Queryable = {
   query: <R extends Row>(statement: Statement) => Promise<R[]>;
   readonly isCluster?: boolean;
