@@ -85,7 +85,7 @@ test("rule moved_session: another browser is not enough at an address from which
   expect(last.rules).toEqual([]);
 });
 
-test("rule moved_session: a session that is continued days later in a new version of the browser is the owner's", async () => {
+test("rule moved_session: a new version of the browser is not enough in a session that is continued days later", async () => {
   const stage = await Stage.open(withCountries());
   const later = { session_id: "session-5", user_agent: updated, ip: elsewhere };
   const last = await stage.playLast([...before, transfer(2 * day, later)]);

@@ -9,9 +9,9 @@ import { pageText } from "./page-text.ts";
 import type { Queryable, Row } from "./postgres/database.ts";
 import { statement, unprepared } from "./postgres/sql.ts";
 
-// Keyset pages whose cost does not grow with the table, for any filter. Filters with few values (status, block flag, label,
-// score) become one branch per combination. Each branch is a slice of an index that is already in order, and PostgreSQL merges
-// the slices and stops at the end of the page.
+// Keyset pages whose cost does not grow with the table, for nearly any filter (decisions 4 and 71). Filters with few values (status,
+// block flag, label, score) become one branch per combination. Each branch is a slice of an index that is already in order, and
+// PostgreSQL merges the slices and stops at the end of the page.
 
 const flag = "end_user_is_blocked";
 // In the order of an item's members.

@@ -155,7 +155,8 @@ export type RecordedActivity = Activity & {
   // The time by the sender's clock, if occurred_at was shifted.
   claimed_at?: string;
   browser?: BrowserFacts;
-  // Its place in the request, if it was not the first. Activities with the same time are shown in this order.
+  // Its place among the activities that were stored together, if it was not the first. Activities with the same time are shown in
+  // this order.
   place?: number;
   // The id that the decision will have. Set if the sender waits for the verdict.
   prediction_id?: string;
