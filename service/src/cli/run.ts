@@ -26,7 +26,8 @@ const serve: Command = {
 
 type Group = { words: string[]; load: () => Promise<Command[]> };
 
-// The commands that begin with one word, or with two if the rest of the word's commands can do without them. Loading the files of all commands takes longer than most commands run.
+// The commands that begin with one word, or with two if the rest of the word's commands can do without them. Loading the files of
+// all commands takes longer than most commands run.
 export const commandGroups: Group[] = [
   { words: ["serve"], load: async () => [serve] },
   { words: ["tenant"], load: async () => (await import("./tenants.ts")).tenantCommands },
