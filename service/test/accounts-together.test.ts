@@ -111,6 +111,23 @@ test("accounts together: if blocking needs a second person, it is refused, and o
   expect(await read(tenant, third)).toMatchObject({ crm_account_id: "CRM 3" });
 });
 
+test("accounts together: a change that waits for a case of its account does not fail the others", async () => {
+  const tenant = await newTenant();
+  const [first = "", second = ""] = await create(tenant, 2);
+  const holder = await service.current.database.connect();
+  onTestFinished(() => holder.end());
+  const { case_id } = await tenant.openCase(first);
+  await holder.query("begin");
+  await holder.query("select 1 from cases where tenant_id = $1 and case_id = $2 for update", [tenant.tenantId, case_id]);
+  const put = (id: string, body: AccountChange) => tenant.call("PUT", `/enduseraccounts/${id}`, { body });
+  const waiting = put(first, { is_blocked: true });
+  const others = await Promise.all([put(second, { is_quarantined: true }), put("absent", { is_blocked: true })]);
+  expect(others.map(({ status }) => status)).toEqual([200, 404]);
+  await holder.query("rollback");
+  expect(await waiting).toMatchObject({ status: 200, json: { data: { website_account_id: first, is_blocked: true } } });
+  expect((await changesOf(tenant)).toSorted()).toEqual([first, second].toSorted());
+});
+
 test("accounts together: with many changes at once, every answer shows what was stored, and no change is lost", async () => {
   const tenant = await newTenant();
   const ids = await create(tenant, 20);

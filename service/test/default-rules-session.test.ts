@@ -98,3 +98,13 @@ test("attack: a page that lies about somebody else's session does not make that 
   const last = await stage.playLast([...before, lie, transfer(20)]);
   expect(last.rules).not.toContain("moved_session");
 });
+
+test("attack: a page that claims an old time in the session does not hide that the session moved", async () => {
+  const stage = await Stage.open(withCountries());
+  const stolen = { user_agent: firefox, ip: elsewhere };
+  const old = act(today - 3 * day, "page_view", { ...stolen, origin: "browser", session_id: "session-5" });
+  await stage.play(before);
+  await stage.play([old]);
+  const last = await stage.playLast([transfer(20, stolen)]);
+  expect(last.rules).toEqual(["moved_session"]);
+});

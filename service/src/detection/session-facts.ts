@@ -1,4 +1,4 @@
-import type { BrowserFacts } from "../domain/activity.ts";
+import { sessionIdleMs, type BrowserFacts } from "../domain/activity.ts";
 import { follow } from "./continuity.ts";
 import type { SessionFacts } from "./entity.ts";
 import { ringHash } from "./ring-hash.ts";
@@ -14,7 +14,7 @@ export function updateSession(session: SessionFacts, event: EnrichedActivity, ri
   const { activity, at } = event;
   const { type, browser, origin } = activity;
   session.continuity = follow(session.continuity, event);
-  session.started = Math.min(session.started, at);
+  session.started = Math.min(session.started, beginningBy(event));
   session.last = Math.max(session.last, at);
   session.events++;
   session.hasBrowser ||= origin === "browser";
@@ -37,6 +37,12 @@ export function updateSession(session: SessionFacts, event: EnrichedActivity, ri
   const account = named === undefined ? 0 : ringHash(named, ringKey);
   if (account !== 0 && !session.accounts.includes(account) && session.accounts.length < sessionAccountsMax)
     session.accounts.push(account);
+}
+
+// A page names the times of its events, and an old one must not make a session that goes on look long past. So it moves the
+// beginning of a known session at most this far back from the time of receipt.
+function beginningBy({ activity, at }: EnrichedActivity): number {
+  return activity.origin === "browser" ? Math.max(at, Date.parse(activity.received_at) - sessionIdleMs) : at;
 }
 
 function clientOf(facts: BrowserFacts): SessionFacts["client"] {

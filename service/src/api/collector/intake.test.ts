@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newActivity } from "../../db/inbox.ts";
+import { newActivity, readActivity } from "../../db/inbox.ts";
 import { Failure } from "../../domain/failure.ts";
 import { Intake, type CollectedRequest } from "./intake.ts";
 
@@ -130,6 +130,20 @@ test("intake: a tenant that sends more than can be written is rejected, which le
   added.push(intake.add("b", parcel()));
   for (const write of writes) write.end();
   await Promise.all(added);
+  intake.requireRoom("a");
+});
+
+test("attack: many small events with long headers count as what they take while they wait", async () => {
+  const { intake, writes } = openIntake();
+  const long = newActivity({ ...readActivity(activity), user_agent: "a".repeat(1024) });
+  const small = { activities: Array.from({ length: 2000 }, () => long), rejections: [], bytes: 100_000 };
+  const added = Array.from({ length: 20 }, () => intake.add("a", small));
+  const outcomes = Promise.allSettled(added);
+  for (let index = 0; index < 20; index++) {
+    writes[index]?.end();
+    await settled();
+  }
+  expect((await outcomes).filter(({ status }) => status === "fulfilled")).toHaveLength(6);
   intake.requireRoom("a");
 });
 

@@ -20,6 +20,12 @@ const gatherEvents = 100;
 // How many tenants are written for at once. The rest of the connections are left for the API's own writes.
 const writersMax = partOf(4);
 
+// The text of each activity repeats what the request's headers say, so small events take many times the bytes that were sent.
+function bytesHeld({ activities, bytes }: CollectedRequest): number {
+  const characters = activities.reduce((sum, { text }) => sum + text.length, 0);
+  return Math.max(bytes, characters);
+}
+
 // While one write of a tenant runs, and for a moment after it began, further requests wait and are then written together: a
 // commit costs the same for a hundred requests as for one. Tenants take turns, and the bytes that wait are limited to what this
 // process can hold.
@@ -56,12 +62,13 @@ export class Intake {
   async add(tenantId: string, parcel: CollectedRequest): Promise<void> {
     if (parcel.activities.length === 0 && parcel.rejections.length === 0) return;
     this.requireRoom(tenantId);
-    this.#hold(tenantId, parcel.bytes);
+    const held = bytesHeld(parcel);
+    this.#hold(tenantId, held);
     try {
       const error = await this.#batcher.add(tenantId, parcel);
       if (error !== null) throw error;
     } finally {
-      this.#hold(tenantId, -parcel.bytes);
+      this.#hold(tenantId, -held);
     }
   }
 
