@@ -228,7 +228,7 @@ export const requestFaults: Fault[] = [
       "findTotpStep",
       / && \w+ > \w+\) found/,
       ") found",
-      "service/test/people-second-factor.test.ts",
+      "service/src/api/people/totp.test.ts",
     ],
   ]),
   ...faultsIn("service/src/api/people/webauthn.ts", [

@@ -149,7 +149,7 @@ export const writeFaults: Fault[] = [
       "lockFreeAccounts",
       /\s+for update skip locked/,
       "",
-      "service/test/accounts.test.ts",
+      "service/test/accounts-together.test.ts",
     ],
     [
       "a batch of changes waits for a locked account",
