@@ -1,34 +1,47 @@
 // Tests everything that the project promises under races, crashes and bad input: `npm run proof`.
 import { randomInt } from "node:crypto";
 import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { chooseParts } from "../scripts/runs.ts";
+import { chooseParts, commit } from "../scripts/runs.ts";
 import { Progress } from "../service/src/cli/progress.ts";
 import { Random } from "@casehound/simulator/random";
+import { findOutcome, keepOutcome, type Run } from "./kept.ts";
 import type { Findings, Part, Scale } from "./part.ts";
 import { parts } from "./parts.ts";
 import { report, type Outcome } from "./report.ts";
 
-const usage = `npm run proof [-- --only <part,part>] [--seed <text>] [--short]
+const usage = `npm run proof [-- --only <part,part>] [--seed <text>] [--resume] [--short]
 
-  --only   some of the parts: ${parts.map(({ name }) => name).join(", ")}
-  --seed   the seed of an earlier run, to make the same random choices again
-  --short  seconds instead of minutes, as in npm test
+  --only    some of the parts: ${parts.map(({ name }) => name).join(", ")}
+  --seed    the seed of an earlier run, to make the same random choices again
+  --resume  takes over the parts that finished without a violation at the same commit with the same --seed
+  --short   seconds instead of minutes, as in npm test
 
 Only a full run of every part writes docs/PROOF.md. The exit code is 1 if a promise was broken, and 2 for wrong options.`;
 
-type Wanted = { chosen: Part[]; seed: string; scale: Scale };
+type Wanted = { chosen: Part[]; seed: string; scale: Scale; isResumed: boolean };
+
+const kept = fileURLToPath(new URL("../node_modules/.cache/proof", import.meta.url));
 
 function readOptions(): Wanted {
   const { values } = parseArgs({
-    options: { only: { type: "string" }, seed: { type: "string" }, short: { type: "boolean" }, help: { type: "boolean" } },
+    options: {
+      only: { type: "string" },
+      seed: { type: "string" },
+      resume: { type: "boolean" },
+      short: { type: "boolean" },
+      help: { type: "boolean" },
+    },
   });
   if (values.help === true) {
     console.log(usage);
     process.exit(0);
   }
   const chosen = chooseParts(parts, values.only);
-  return { chosen, seed: values.seed ?? String(randomInt(2 ** 32)), scale: values.short === true ? "short" : "full" };
+  const { seed = String(randomInt(2 ** 32)), resume: isResumed = false } = values;
+  if (isResumed && values.seed === undefined) throw new TypeError("--resume needs the --seed of the run to be resumed");
+  return { chosen, seed, scale: values.short === true ? "short" : "full", isResumed };
 }
 
 async function runPart(part: Part, scale: Scale, seed: string): Promise<Outcome> {
@@ -50,10 +63,24 @@ async function runPart(part: Part, scale: Scale, seed: string): Promise<Outcome>
   return { part, findings, seconds };
 }
 
-async function main({ chosen, seed, scale }: Wanted): Promise<void> {
+// Takes the part over from the run that is resumed, or runs it.
+async function findOrRun(part: Part, { seed, scale, isResumed }: Wanted): Promise<Outcome> {
+  const run: Run = { folder: kept, commit: commit(), seed };
+  const found = isResumed && scale === "full" ? findOutcome(run, part) : null;
+  if (found) {
+    console.log(`\n== ${part.name}: taken over`);
+    return found;
+  }
+  const outcome = await runPart(part, scale, seed);
+  if (scale === "full") keepOutcome(run, outcome);
+  return outcome;
+}
+
+async function main(wanted: Wanted): Promise<void> {
+  const { chosen, seed, scale } = wanted;
   console.log(`seed ${seed}, parts: ${chosen.map(({ name }) => name).join(", ")}`);
   const outcomes: Outcome[] = [];
-  for (const part of chosen) outcomes.push(await runPart(part, scale, seed));
+  for (const part of chosen) outcomes.push(await findOrRun(part, wanted));
   const violations = outcomes.reduce((sum, { findings }) => sum + findings.violations.length, 0);
   console.log(`\n${violations} violations`);
   if (scale === "full" && chosen.length === parts.length) {
