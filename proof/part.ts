@@ -1,6 +1,6 @@
 import type { Random } from "@casehound/simulator/random";
 
-// Short: takes seconds, inside `npm test`. Full: what `npm run proof` runs.
+// Short: takes seconds, inside `npm run test:slow`. Full: what `npm run proof` runs.
 export type Scale = "short" | "full";
 
 export type Proof = {

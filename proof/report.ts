@@ -20,7 +20,7 @@ export function report(outcomes: Outcome[], seed: string): string {
   const head = `# Proof
 
 Tests of what the service promises under races, crashes, cut connections and bad input. \`npm run proof\` writes this page in about
-${minutes} minutes. \`npm test\` runs a short form of each part.
+${minutes} minutes. \`npm run test:slow\` runs a short form of each part.
 
 **${violations} violations.** Seed \`${seed}\` (\`npm run proof -- --seed ${seed}\` makes the same random choices again; the machine's
 scheduler still acts differently every time). Commit \`${commit()}\`. ${new Date().toISOString().slice(0, 10)}, Node.js ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} cores.`;

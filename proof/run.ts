@@ -16,7 +16,7 @@ const usage = `npm run proof [-- --only <part,part>] [--seed <text>] [--resume] 
   --only    some of the parts: ${parts.map(({ name }) => name).join(", ")}
   --seed    the seed of an earlier run, to make the same random choices again
   --resume  takes over the parts that finished without a violation at the same commit with the same --seed
-  --short   seconds instead of minutes, as in npm test
+  --short   seconds instead of minutes, as in npm run test:slow
 
 Only a full run of every part writes docs/PROOF.md. The exit code is 1 if a promise was broken, and 2 for wrong options.`;
 

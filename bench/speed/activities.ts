@@ -56,7 +56,7 @@ async function run(context: Context): Promise<Findings> {
   return report(taken, memory, sustained);
 }
 
-// Measures each one once, in turns.
+// Measures each one once.
 async function takeIn(
   context: Context,
   store: Store,
@@ -191,7 +191,7 @@ function report(taken: Map<string, Taken[]>, memory: number, sustained: Sustaine
     tables: [
       {
         title: "Event intake",
-        note: `${connections} connections, without a running engine. COPY uses one connection and does not check for duplicates. Medians of ${taken.values().next().value?.length} rounds, in turns.`,
+        note: `${connections} connections, without a running engine. COPY uses one connection and does not check for duplicates. Medians of ${taken.values().next().value?.length} alternating rounds.`,
         columns: ["method", "events/s", "relative to COPY", "CPU service, µs/event", "CPU database, µs/event"],
         rows: [...taken.keys()].map((name) => [
           name,

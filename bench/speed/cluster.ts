@@ -187,7 +187,7 @@ function report(measured: Measured[], idle: Polls[]): Findings {
     tables: [
       {
         title: "CPU on a Citus cluster",
-        note: `A coordinator and its workers, all on this machine, beside an ordinary database with the same ${cases.toLocaleString("en")} cases on the coordinator's server. Database CPU is that of all nodes together. Medians of ${measured[0]?.ratios.length} rounds, in turns, ${connections} connections.`,
+        note: `A coordinator and its workers, all on this machine, beside an ordinary database with the same ${cases.toLocaleString("en")} cases on the coordinator's server. Database CPU is that of all nodes together. Medians of ${measured[0]?.ratios.length} alternating rounds, ${connections} connections.`,
         columns: ["request", "database, plain µs", "database, cluster µs", "ratio", "service, plain µs", "service, cluster µs"],
         rows: measured.map(({ work, plain, cluster: distributed, ratios }) => [
           work.name,

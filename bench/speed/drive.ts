@@ -15,7 +15,7 @@ export type Drive = {
   // Requests per second, independent of the responses. Latency counts from the time when a request was due. Without a rate, every
   // connection sends its next request as soon as it has a response.
   rate?: number;
-  // Sent in turns, in a scattered order.
+  // Sent one after the other, in a scattered order.
   shots: Shot[];
   // Sends each at most once. The run ends when they are used up, and `seconds` is its duration.
   once?: boolean;

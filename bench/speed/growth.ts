@@ -146,7 +146,7 @@ function median(costs: Cost[]): Cost {
   };
 }
 
-// One process and two, in turns, with two generators each time.
+// Measures one process and two alternately, with two generators each time.
 async function measureProcesses(context: Context, store: Store): Promise<Point[]> {
   const second = await Driver.start();
   try {

@@ -198,7 +198,7 @@ function report(stores: Store[], measured: Measured[], rates: string[][]): Findi
     tables: [
       tableOf(
         `Cost of a page at ${large} cases, relative to ${small}`,
-        "CPU of service and database together; medians of blocks of requests, in turns. A page has 50 rows. Deep pages begin in the middle of the list.",
+        "CPU of service and database together; medians of blocks of requests, measured alternately. A page has 50 rows. Deep pages begin in the middle of the list.",
         ({ ratio }) => ratio.toFixed(2),
       ),
       tableOf(`Latency of a page at ${large} cases, ms`, "One connection. Values are medians.", ({ costs }) =>

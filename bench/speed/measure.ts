@@ -1,4 +1,4 @@
-// Measures contenders in turns, over several rounds with alternating order. So a noisy machine affects all of them alike.
+// Measures contenders one after the other, over several rounds with alternating order, so a noisy machine affects all alike.
 import { cpuSeconds, postgresCpuSeconds } from "../machine.ts";
 import type { Contender } from "./contender.ts";
 import type { Drive, Driver } from "./drive.ts";

@@ -163,7 +163,7 @@ async function measureExports(context: Context, service: StoreService): Promise<
   return found;
 }
 
-// Reads until there are enough rows, and then leaves.
+// Reads until there are enough rows, and then disconnects.
 async function read({ url, tokens, pid }: StoreService, path: string, rows: number): Promise<{ rows: number; mostMb: number }> {
   const headers = { authorization: `Bearer ${tokens[0]}`, accept: "text/csv" };
   const leaving = new AbortController();
@@ -215,8 +215,8 @@ function report({ cases }: Store, searches: Searched[], reads: Searched[], expor
       },
       {
         title: `CSV exports at ${size} cases`,
-        note: "One reader. The memory is what the service's grew by while it sent.",
-        columns: ["list", "rows", "rows/s", "CPU of the service, µs a row", "memory, MB"],
+        note: "One reader. The memory is how much the service's memory grew while it sent the export.",
+        columns: ["list", "rows", "rows/s", "CPU of the service, µs per row", "memory, MB"],
         rows: exports.map((each) => [
           each.name,
           each.rows.toLocaleString("en"),

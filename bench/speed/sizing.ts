@@ -124,9 +124,10 @@ ${table(
 - A large tenant can have a shard of its own, which can be moved to a node of its own:
   \`select isolate_tenant_to_new_shard('event_counters', '<tenant_id>', cascade_option => 'CASCADE', shard_transfer_mode => 'auto')\`.
 - A single tenant cannot be distributed. Its closes take their event numbers from one counter, one after the other. Its activity could be
-  stored apart from its cases, which is not built. The order of its feed and the meaning of its keys do not allow more without
-  another contract.
-- If a database would have more than a few hundred connections, put a pooler in front of it, or let processes open fewer connections.
+  stored apart from its cases, but this is not built. Splitting a tenant further would change what the contract promises about the
+  order of its feed and about its keys.
+- If a database would have more than a few hundred connections, let processes open fewer connections. A pooler
+  works only in session mode, so it does not help.
 - Disks are not included: each commit waits until the write-ahead log is on disk.
 `;
 }

@@ -47,7 +47,7 @@ export class ClusterNode {
     killHard(this.#started.pid);
   }
 
-  // Its processes notice that the first one is gone, and until then a new one refuses to start.
+  // Retries, because a new postmaster refuses to start until the processes of the killed one have noticed and exited.
   async start(): Promise<void> {
     const deadline = Date.now() + startMsMax;
     const { file, args, folder, options } = this.#started;

@@ -25,7 +25,7 @@ export class Town {
     this.#service = service;
   }
 
-  // With connections of its own. The caller ends it.
+  // It has connections of its own. The caller ends it.
   openDatabase(): Database {
     const database = new Database({ connectionString: this.#url });
     database.useCluster();

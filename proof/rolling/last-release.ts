@@ -14,7 +14,7 @@ export function readRelease(): Release {
   return JSON.parse(readFileSync(new URL("release.json", import.meta.url), "utf8")) as Release;
 }
 
-// A copy of the sources without their whole history, such as a shallow clone, does not have it.
+// False in a copy without the whole history, such as a shallow clone.
 export function isInHistory({ commit }: Release): boolean {
   return spawnSync("git", ["cat-file", "-e", `${commit}^{commit}`], { cwd: repository }).status === 0;
 }

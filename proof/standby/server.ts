@@ -19,7 +19,7 @@ const settings = {
   hot_standby: "on",
   wal_receiver_status_interval: "1s",
   wal_retrieve_retry_interval: "100ms",
-  // A kill of a process loses nothing that the system has.
+  // A killed process loses nothing that it has handed to the operating system.
   fsync: "off",
 };
 
@@ -187,7 +187,7 @@ async function run(name: "initdb", args: string[]): Promise<void> {
   await ended(spawn(file, whole, { ...options, stdio: "ignore" }), [0]);
 }
 
-// Files that vanish meanwhile are not needed, because the log of changes has what became of them.
+// Files that vanish during the copy are not needed, because the write-ahead log has what became of them.
 async function copy(from: string, to: string): Promise<void> {
   await ended(spawn("cp", ["-a", from, to], { stdio: "ignore" }), [0, 1]);
   if (!existsSync(join(to, "PG_VERSION"))) throw new Error(`${from} could not be copied`);

@@ -9,7 +9,7 @@ type Wanted = Pick<Proof, "random" | "scale"> & { onDone: (what: string) => void
 
 const writersMax = 8;
 const underLoadMsMax = 300;
-// Beyond the time without a server that accepts writes.
+// How long writes may pause after a promotion.
 const pauseMsMax = 1_000;
 const ms = (value: number) => `${Math.round(value)} ms`;
 
@@ -121,7 +121,7 @@ async function settled(client: Client, ids: string[]): Promise<number> {
   return rows[0]?.there ?? 0;
 }
 
-// One name in DATABASE_URL, which points to the standby for a while although that is read-only.
+// DATABASE_URL has one name, which points to the read-only standby for a while.
 export async function laggingName({ random, onDone }: Wanted, count: number): Promise<Findings> {
   const house = await House.open(true);
   const name = await Name.open(house.pair.primary.port);

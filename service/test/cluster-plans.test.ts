@@ -52,7 +52,7 @@ function readRecorded(): Recorded[] {
 // Returns what is wrong with the plan, or null.
 function faultOf(short: string, plan: string): string | null {
   if (/Distributed Subplan/.test(plan)) return "a subplan";
-  // Only the node of the rows has to be there.
+  // Only the node that has the rows needs to be up.
   if (/INSERT\/SELECT method: pull to coordinator/.test(plan))
     return isRowsInserted.test(short) ? null : "rows from another node";
   const tasks = [...plan.matchAll(/Task Count: (\d+)/g)].map(([, count]) => Number(count));

@@ -15,7 +15,7 @@ test("distribute exit 2: plain PostgreSQL is refused in one line, and nothing ch
   }
 });
 
-test("distribute exit 2: an odd number of shards is refused", async () => {
+test("distribute exit 2: an invalid number of shards is refused", async () => {
   for (const shards of ["0", "-1", "1.5", "1025", "many", ""]) {
     const { code, err } = await runCli(["distribute", `--shards=${shards}`], { DATABASE_URL: inject("databaseUrl") });
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("--shards must be a whole number from 1 to 1024") });

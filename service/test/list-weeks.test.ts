@@ -130,7 +130,7 @@ const filters = fc
 const query: Queryable["query"] = (sent) => service.current.database.query(sent);
 
 test.each([false, true])(
-  "list cases, cluster: %s: with any filter and sort, from any position, two pages are those of a sorted list",
+  "list cases, cluster: %s: with any filter and sort, from any position, two pages equal those of a sorted list",
   async (isCluster) => {
     const property = fc.asyncProperty(
       filters,
@@ -180,7 +180,7 @@ async function capture(page: CasePage): Promise<Statement[]> {
 }
 
 // A walk along the order reads at most four pages. The statement after it reads one week after the other, or a page from each week
-// or facet that can have cases of the page.
+// or facet whose cases can be on the page.
 test.each(crossings)("list cases: $filter by $sort after $after reads little, wherever its cases are", async (each) => {
   const { filter, sort, after: share } = each;
   const expected = expectedOf(filter, sort as (typeof wholeSorts)[number]);

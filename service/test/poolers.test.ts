@@ -72,7 +72,7 @@ test.each([
   await Promise.all(others.map((other) => other.end()));
 });
 
-test("pooler: a connection without one is not asked twice", async () => {
+test("pooler: a direct connection is recognized as one", async () => {
   const database = new Database({ connectionString: serverUrl }, { writersMax: 1 });
   await requireSessions(database);
   const client = await database.connect();

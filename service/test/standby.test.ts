@@ -97,7 +97,7 @@ test("standby: a change that the synchronous standby does not confirm is not ack
   expect([closed.status, closed.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
 });
 
-test("standby: an answer to an assessment that the synchronous standby does not confirm is not called stored", async () => {
+test("standby: an answer to an assessment that the synchronous standby does not confirm is not reported as stored", async () => {
   const pair = await openPair();
   const service = await startService(testConfig({ databaseUrl: pair.url }));
   onTestFinished(() => service.stop());

@@ -86,7 +86,7 @@ async function* examineStore(store: Store): AsyncGenerator<Check> {
   const schema = await look("migrations", () => checkSchema(store));
   yield* schema;
   if (schema.some(({ isOk }) => !isOk)) return;
-  yield* await look("nodes", () => checkNodes(store));
+  yield* await look("cluster", () => checkNodes(store));
   yield* await look("tenant lock", () => checkLock(store));
   yield* await look("tenants", () => checkTenants(store));
   const waiting: { current?: Waiting } = {};

@@ -21,6 +21,8 @@ test("worker: one whose process cannot be started counts as a death, and after f
     });
     member.start();
   });
-  expect(hopeless.message).toBe("the worker api-1 ended 5 times in a row while starting (no process, see its log)");
+  expect(hopeless.message).toBe(
+    "the worker api-1 ended 5 times in a row before it had served for 10 s (no process, see its log)",
+  );
   expect(deaths).toBe(5);
 });

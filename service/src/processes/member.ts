@@ -129,7 +129,11 @@ export class Member {
     const about = { name: task.name, code, signal, ...(fault && { fault: fault.text }) };
     if (this.#failures >= failuresMax) {
       const why = fault?.text ?? `${signal ?? (code === null ? "no process" : `exit code ${code}`)}, see its log`;
-      return onHopeless(new WorkerFault(`the worker ${task.name} ended ${failuresMax} times in a row while starting (${why})`));
+      return onHopeless(
+        new WorkerFault(
+          `the worker ${task.name} ended ${failuresMax} times in a row before it had served for ${steadyMs / 1000} s (${why})`,
+        ),
+      );
     }
     const waitMs = fault?.isAway ? awayPauseMs : pauseMs * 2 ** (this.#failures - 1);
     log.error({ ...about, restart_in_ms: waitMs }, "a worker ended and is replaced");

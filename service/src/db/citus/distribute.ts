@@ -118,8 +118,8 @@ async function placeTable(client: Client, { table, should }: Omit<TablePlacement
 type ForeignKey = { table: string; name: string; text: string };
 
 // Foreign keys are dropped, and added again when all tables are in their place. Citus refuses one between a local and a distributed
-// table. It also takes local tables that point to a reference table into its own hands, and then cannot distribute them if they
-// have an identity column.
+// table. It also begins to manage local tables that have a foreign key to a reference table, and then cannot distribute them if
+// they have an identity column.
 async function dropForeignKeys(client: Client, tables: TablePlacement[]): Promise<ForeignKey[]> {
   const names = tables.map(({ table }) => table);
   const { rows } = await client.query<ForeignKey>(

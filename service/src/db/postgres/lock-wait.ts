@@ -50,7 +50,7 @@ async function findHolder(client: Client, name: LockName): Promise<Holder | unde
 
 function describe(name: LockName, holder: Holder | undefined, waitedMs: number): string {
   const waited = `the lock "${name}" was not released within ${Math.round(waitedMs / 1000)} s`;
-  if (!holder) return `${waited}, and it changes hands: try again`;
+  if (!holder) return `${waited}, because other connections keep taking it: try again`;
   const { pid, address, user_name, since } = holder;
   const who = `process ${pid} of PostgreSQL holds it (${holder.name}, user ${user_name}, from ${address}, connected since ${since} UTC)`;
   const next = `stop it, or run select pg_terminate_backend(${pid})`;
