@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { readConfig } from "../service/src/config.ts";
@@ -43,6 +43,19 @@ test("deploy: the image has all folders that the service reads, and .dockerignor
     expect(dockerfile).toContain(`\nCOPY ${folder} ${folder}\n`);
     expect(ignored).toContain(`\n!${folder}\n`);
   }
+});
+
+test("deploy: the files that the compose files mount and run exist", () => {
+  const mounted = new Map<string, string>();
+  for (const file of ["compose.yaml", "compose.standby.yaml", "compose.citus.yaml"]) {
+    const text = readDeployed(file);
+    for (const [, from = "", to = ""] of text.matchAll(/^ *- (\.\/[^:\s]+):([^:\s]+)/gm)) mounted.set(to, from);
+    for (const [, folder = "", name = ""] of text.matchAll(/(\/casehound)\/([\w.]+)/g))
+      mounted.set(`${folder}/${name}`, `${mounted.get(folder)}/${name}`);
+  }
+  expect(mounted.size).toBeGreaterThan(4);
+  const missing = [...mounted.values()].filter((path) => !existsSync(join(root, "deploy", path)));
+  expect(missing).toEqual([]);
 });
 
 test("deploy: no secret has a value, and containers have no more rights than they need", () => {
