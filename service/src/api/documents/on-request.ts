@@ -12,12 +12,24 @@ export type Documents = {
 // Each is made when it is first requested. Making all of them took a quarter of the time of a start.
 export function documentsOnRequest(publicUrl: string): Documents {
   let openapi: string | undefined;
-  let docs: Promise<(page: string) => DocsFile | null> | undefined;
-  let tag: Promise<string> | undefined;
+  const docs = madeOnce(() => openDocs(publicUrl));
+  const tag = madeOnce(async () => (await import("@casehound/tag")).tagScript());
   return {
     openapi: () => (openapi ??= JSON.stringify(openapiDocument(publicUrl))),
-    docs: async (page) => (await (docs ??= openDocs(publicUrl)))(page),
-    tag: () => (tag ??= import("@casehound/tag").then(({ tagScript }) => tagScript())),
+    docs: async (page) => (await docs())(page),
+    tag,
+  };
+}
+
+// A failure is not kept, so the next request tries again: the process may have had no file descriptor left.
+function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
   };
 }
 
