@@ -28,7 +28,11 @@ export function send<R extends Row>(client: ClientBase, { name, text, values }: 
       else resolve(result);
     });
     watch.asked(reject);
+    // The driver corks a prepared statement only, so BEGIN would be a write of its own.
+    const { stream } = (client as Inner).connection;
+    stream.cork();
     client.query(Object.assign(query, { name }));
+    stream.uncork();
   });
 }
 
