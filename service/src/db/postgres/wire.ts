@@ -28,7 +28,10 @@ export function send<R extends Row>(client: ClientBase, { name, text, values }: 
       else resolve(result);
     });
     watch.asked(reject);
+    const { stream } = (client as Inner).connection;
+    stream.cork();
     client.query(Object.assign(query, { name }));
+    stream.uncork();
   });
 }
 
@@ -107,7 +110,7 @@ class SilenceWatch {
 export class TurnSocket extends Socket {
   #isHeld = false;
 
-  // The driver calls this at the beginning of every statement.
+  // The driver corks only prepared statements, so send() does it too: BEGIN travels with the first statement.
   override cork(): void {
     if (!this.#isHeld) {
       this.#isHeld = true;
