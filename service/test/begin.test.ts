@@ -4,6 +4,7 @@ import { Client } from "pg";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { Database } from "../src/db/postgres/database.ts";
 import { sql } from "../src/db/postgres/sql.ts";
+import { early } from "../src/db/postgres/transaction.ts";
 
 // A proxy in front of the database that misspells BEGIN. The statement fails and the connection stays open.
 async function openWithoutBegin(): Promise<Database> {
@@ -35,4 +36,14 @@ test.each(["transaction", "tryOnce"] as const)("%s: if BEGIN fails, nothing is a
   const done = database[way]((tx) => tx.query(sql`insert into service_settings (name, value) values (${name}, '')`));
   await expect(done).rejects.toThrow(/began/);
   expect(await database.query(sql`select name from service_settings where name = ${name}`)).toEqual([]);
+});
+
+test("if BEGIN fails, a statement that was sent with it does not let the next one be applied", async () => {
+  const database = await openWithoutBegin();
+  const done = database.tryOnce(async (tx) => {
+    await early(tx).query(sql`select name from service_settings for update`);
+    await tx.query(sql`insert into service_settings (name, value) values ('begin-early', '')`);
+  });
+  await expect(done).rejects.toThrow(/began/);
+  expect(await database.query(sql`select name from service_settings where name = 'begin-early'`)).toEqual([]);
 });

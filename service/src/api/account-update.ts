@@ -2,6 +2,7 @@ import { lockAccount, lockFreeAccounts, saveAccounts } from "../db/accounts.ts";
 import { saveBlockedFlags } from "../db/cases.ts";
 import { appendEvents } from "../db/events.ts";
 import type { TenantDatabase, Transaction } from "../db/postgres/database.ts";
+import { early } from "../db/postgres/transaction.ts";
 import { changeAccount, isReservedAccountId, type Account, type AccountChange } from "../domain/account.ts";
 import { mayNeedApproval } from "../domain/approval-settings.ts";
 import type { DomainEvent, EventType } from "../domain/event.ts";
@@ -77,8 +78,8 @@ export async function updateTogether(
   return tryTogether(database, updates, async (tx) => {
     const ids = apart.map(({ id }) => id);
     const [accounts, settings] = await Promise.all([
-      lockFreeAccounts(tx, tenantId, ids),
-      mayBlock ? findApprovalSettings(tx, tenantId) : null,
+      lockFreeAccounts(early(tx), tenantId, ids),
+      mayBlock ? findApprovalSettings(early(tx), tenantId) : null,
     ]);
     const changed = apart.flatMap((update) => {
       const account = accounts.get(update.id);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { caseText, lockFreshCases } from "../db/cases.ts";
 import type { TenantDatabase } from "../db/postgres/database.ts";
+import { early } from "../db/postgres/transaction.ts";
 import { claimKey, deleteKey, insertReplies, saveReply, type StoredReply } from "../db/keys.ts";
 import { mayNeedApproval } from "../domain/approval-settings.ts";
 import type { CaseChange } from "../domain/case.ts";
@@ -100,7 +101,10 @@ export async function closeTogether(
   const apart = distinct(updates);
   return tryTogether(database, updates, async (tx) => {
     const wanted = apart.map(({ id, claim }) => ({ case_id: id, key: claim.key }));
-    const [cases, settings] = await Promise.all([lockFreshCases(tx, tenantId, wanted), findApprovalSettings(tx, tenantId)]);
+    const [cases, settings] = await Promise.all([
+      lockFreshCases(early(tx), tenantId, wanted),
+      findApprovalSettings(early(tx), tenantId),
+    ]);
     const isAlone = ({ caller }: CaseUpdate) => mayNeedApproval(settings, { isPerson: caller.person !== undefined });
     const free = apart.filter((update) => cases.has(update.id) && !isAlone(update));
     const decided = await decideAll(tx, free, { cases, contended: new Set(), newId });

@@ -10,7 +10,7 @@ export async function tryTogether<U>(
   work: (tx: Transaction) => Promise<Map<U, Reply>>,
 ): Promise<(Reply | null)[]> {
   try {
-    const replies = await database.tryOnce(work);
+    const replies = await database.tryOnce(work, { keepsPlans: true });
     return updates.map((update) => replies.get(update) ?? null);
   } catch (error) {
     // Nothing was changed, and one of the changes may be the cause, so each is tried alone.

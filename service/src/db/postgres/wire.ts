@@ -111,7 +111,7 @@ class SilenceWatch {
 export class TurnSocket extends Socket {
   #isHeld = false;
 
-  // The driver calls this at the beginning of every statement.
+  // Called at the beginning of every statement.
   override cork(): void {
     if (!this.#isHeld) {
       this.#isHeld = true;
