@@ -50,6 +50,18 @@ describe.skipIf(inject("citusUrl") === null)("a Citus cluster", () => {
     expect(await runCli(["distribute"], env)).toMatchObject({ code: 0, out: "nothing to do\n" });
   });
 
+  test("distribute: the planner of each node knows the shards", async () => {
+    const shards = await service.current.database.query<{ rows: string }>(
+      statement(
+        "select result as rows from run_command_on_shards('cases', $$select reltuples from pg_class where oid = '%s'::regclass$$)",
+        [],
+      ),
+    );
+    expect(shards).not.toEqual([]);
+    // It would be -1 without statistics.
+    for (const { rows } of shards) expect(Number(rows)).toBeGreaterThanOrEqual(0);
+  });
+
   test("ROW_SECURITY=on: the service does not start, and says so in one line", async () => {
     const refused = await new ServiceProcess({ ...env, ROW_SECURITY: "on" }).refusal();
     expect(refused).toContain("ROW_SECURITY: it does not work on a Citus cluster: set it to off");

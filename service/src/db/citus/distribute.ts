@@ -102,6 +102,8 @@ async function place(client: Client, tables: TablePlacement[], shards: number): 
   }
   // The rows that were copied are still in the local tables, where nothing reads them.
   for (const { table } of tables) await client.query("select truncate_local_data_after_distributing_table($1)", [table]);
+  // Until autovacuum visited the nodes, each page of a list would be sorted from all rows of its tenant.
+  for (const { table } of tables) await client.query(`analyze ${table}`);
 }
 
 async function placeTable(client: Client, { table, should }: Omit<TablePlacement, "is">, shards: number): Promise<void> {
