@@ -10,6 +10,7 @@ import { worksFor, type Work } from "./cluster-works.ts";
 import { cpuBetween, readCpu, type Cpu } from "./cpu.ts";
 import type { Shot } from "./drive.ts";
 import type { Context, Findings, Part, Scale, Target } from "./part.ts";
+import type { Store } from "./store.ts";
 
 const ratioMax = 3;
 const pollsMax = 2;
@@ -73,13 +74,22 @@ async function measureAll(context: Context, served: Served[]): Promise<Measured[
   return measured;
 }
 
+const cpuOf = ({ store, service, servers }: Served) => ({
+  services: [service.pid],
+  postgres: servers,
+  database: nameOf(store),
+});
+
+const nameOf = ({ url }: Pick<Store, "url">) => new URL(url).pathname.slice(1);
+
 function repeated(shots: Shot[], count: number): Shot[] {
   return Array.from({ length: count }, (_, index) => shots[index % shots.length]).filter((shot) => shot !== undefined);
 }
 
 // Returns the CPU per request of the service and of all servers of the cluster.
-async function ask({ driver }: Context, { service, servers }: Served, shots: Shot[]): Promise<Cpu> {
-  const of = { services: [service.pid], postgres: servers };
+async function ask({ driver }: Context, served: Served, shots: Shot[]): Promise<Cpu> {
+  const { service } = served;
+  const of = cpuOf(served);
   const before = readCpu(of);
   const headers = { authorization: `Bearer ${service.tokens[0]}` };
   const driven = await driver.run({ url: service.url, headers, connections, seconds: 120, shots, once: true, key: true });
@@ -110,8 +120,9 @@ async function measureScoring(context: Context, served: Served[]): Promise<Measu
     isAimed: false,
     shots: async () => [],
   };
-  const score = async ({ store, service, servers }: Served): Promise<Cpu> => {
-    const of = { services: [service.pid], postgres: servers };
+  const score = async (each: Served): Promise<Cpu> => {
+    const { store, service } = each;
+    const of = cpuOf(each);
     const before = readCpu(of);
     const path = `/v2/${store.tenants[0]?.slug}/activities`;
     const shots = newBatches(batchEvents, batches).map((activities): Shot => {
@@ -133,7 +144,7 @@ type Polls = { node: string; idle: number; alone: number };
 // Counts the transactions per second on each node while the service has nothing to do, and without the service.
 async function countPolls(context: Context, url: string, wanted: Wanted): Promise<Polls[]> {
   const nodes = await listNodes(url);
-  const databases = wanted.stores.map(({ store }) => new URL(store.url).pathname.slice(1));
+  const databases = wanted.stores.map(({ store }) => nameOf(store));
   const { settleSeconds, idleSeconds } = efforts[context.scale];
   const countOn = async (node: Node) => {
     const client = await connectTo({ connectionString: changeUrl(urlOfNode(url, node), { database: "postgres" }) });
@@ -187,7 +198,7 @@ function report(measured: Measured[], idle: Polls[]): Findings {
     tables: [
       {
         title: "CPU on a Citus cluster",
-        note: `A coordinator and its workers, all on this machine, beside an ordinary database with the same ${cases.toLocaleString("en")} cases on the coordinator's server. Database CPU is that of all nodes together. Medians of ${measured[0]?.ratios.length} rounds, in turns, ${connections} connections.`,
+        note: `A coordinator and its workers, all on this machine, beside an ordinary database with the same ${cases.toLocaleString("en")} cases on the coordinator's server. Database CPU is that of the connections to the database on all nodes together. Medians of ${measured[0]?.ratios.length} rounds, in turns, ${connections} connections.`,
         columns: ["request", "database, plain µs", "database, cluster µs", "ratio", "service, plain µs", "service, cluster µs"],
         rows: measured.map(({ work, plain, cluster: distributed, ratios }) => [
           work.name,

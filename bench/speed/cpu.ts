@@ -3,13 +3,27 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-// `postgres` are the postmasters of one or more servers.
-export type CpuOf = { services: number[]; postgres: number[] };
+// `postgres` are the postmasters of one or more servers. With a `database`, only the connections to that database count, because
+// other work on the same servers would count too.
+export type CpuOf = { services: number[]; postgres: number[]; database?: string };
 export type Cpu = { service: number; postgres: number };
 
 // In microseconds since the processes started.
-export function readCpu({ services, postgres }: CpuOf): Cpu {
-  return { service: sum(services), postgres: sum(postgres.flatMap((pid) => [pid, ...childrenOf(pid)])) };
+export function readCpu({ services, postgres, database }: CpuOf): Cpu {
+  const counted = (pid: number) =>
+    database === undefined
+      ? [pid, ...childrenOf(pid)]
+      : childrenOf(pid).filter((child) => titleOf(child).includes(` ${database} `));
+  return { service: sum(services), postgres: sum(postgres.flatMap(counted)) };
+}
+
+// Names the user, the database and the client.
+function titleOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 function childrenOf(pid: number): number[] {
