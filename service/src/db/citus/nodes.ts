@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { escapeLiteral } from "pg";
 import type { Queryable, Row } from "../postgres/database.ts";
+import { pageFunction } from "./node-pages.ts";
 import { sql, unprepared, type Statement } from "../postgres/sql.ts";
 
 // Shards move rarely. Until this is over, a moved shard is asked for on its former node, which still has it or fails.
@@ -8,6 +9,15 @@ const layoutMs = 5_000;
 
 // `distribute` creates it on every node. It runs a statement of one text on the node of a tenant, as the user who calls it.
 export const askFunction = "casehound_ask";
+
+export const createAskFunction = `
+  create or replace function ${askFunction}(tenant uuid, question text) returns text language plpgsql as $$
+  declare
+    answer text;
+  begin
+    execute question into answer;
+    return answer;
+  end $$`;
 
 type Shard = { node: string; port: number; group: string; table: string; name: string; key: string };
 
@@ -39,7 +49,10 @@ async function findCluster(database: Queryable): Promise<boolean> {
 
 // Whether `distribute` of this release or a later one has set up the nodes.
 export async function canAskNodes(database: Queryable): Promise<boolean> {
-  return (await database.query(unprepared("select 1 as found from pg_proc where proname = $1", [askFunction]))).length > 0;
+  return (
+    (await database.query(unprepared("select 1 as found from pg_proc where proname = any($1)", [[askFunction, pageFunction]])))
+      .length === 2
+  );
 }
 
 // Asks about all tenants. In a cluster, each node answers for its tenants in one statement, and a node that is down answers for
