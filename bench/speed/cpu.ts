@@ -1,5 +1,5 @@
 // CPU time to the nanosecond, for processes that live throughout the measurement. The kernel's usual figures come in steps of 10
-// ms, which is the cost of many requests.
+// ms, which is the cost of many requests. They are used only for connections that have ended.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,7 +9,16 @@ export type Cpu = { service: number; postgres: number };
 
 // In microseconds since the processes started.
 export function readCpu({ services, postgres }: CpuOf): Cpu {
-  return { service: sum(services), postgres: sum(postgres.flatMap((pid) => [pid, ...childrenOf(pid)])) };
+  const live = sum(postgres.flatMap((pid) => [pid, ...childrenOf(pid)]));
+  return { service: sum(services), postgres: postgres.reduce((total, pid) => total + endedMicros(pid), live) };
+}
+
+const tickMicros = 10_000;
+
+// Of the children of a process that have ended.
+function endedMicros(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[13]) + Number(fields[14])) * tickMicros;
 }
 
 function childrenOf(pid: number): number[] {

@@ -4,7 +4,7 @@ import { Database } from "../db/postgres/database.ts";
 import { EmbeddedPostgres } from "../db/postgres/embedded.ts";
 import { migrate } from "../db/postgres/migrate.ts";
 import { requireSessions } from "../db/postgres/pooler-check.ts";
-import { isCluster } from "../db/citus/nodes.ts";
+import { canAskNodes, isCluster } from "../db/citus/nodes.ts";
 import { listMisplaced } from "../db/citus/distribute.ts";
 import { isBound, openTenantLock } from "../db/tenant-lock.ts";
 import type { Clock } from "../engine/cases.ts";
@@ -67,6 +67,8 @@ async function openCluster(database: Database, rowSecurity: Config["rowSecurity"
   const misplaced = (await listMisplaced(database)).map(({ table }) => table);
   if (misplaced.length > 0)
     throw new ConfigFault(`DATABASE_URL: these tables are not distributed: ${misplaced.join(", ")}; run casehound distribute`);
+  if (!(await canAskNodes(database)))
+    throw new ConfigFault("DATABASE_URL: the nodes lack a function of this release; run casehound distribute");
   database.useCluster();
   log.info("the database is a Citus cluster: tenants are distributed over its nodes");
 }

@@ -2,6 +2,8 @@ import { escapeIdentifier, type Client } from "pg";
 import { advisoryLocks } from "../postgres/advisory-locks.ts";
 import type { Database, Queryable, Row } from "../postgres/database.ts";
 import { unprepared, type Statement } from "../postgres/sql.ts";
+import { createPageFunction, pageFunction } from "./node-pages.ts";
+import { askFunction, createAskFunction } from "./nodes.ts";
 import { distributedTables, localTables, referenceTables, type Placement } from "./tables.ts";
 
 // What the operator has to do first.
@@ -102,6 +104,8 @@ async function place(client: Client, tables: TablePlacement[], shards: number): 
   }
   // The rows that were copied are still in the local tables, where nothing reads them.
   for (const { table } of tables) await client.query("select truncate_local_data_after_distributing_table($1)", [table]);
+  // Until autovacuum visited the nodes, each page of a list would be sorted from all rows of its tenant.
+  for (const { table } of tables) await client.query(`analyze ${table}`);
 }
 
 async function placeTable(client: Client, { table, should }: Omit<TablePlacement, "is">, shards: number): Promise<void> {
@@ -146,6 +150,14 @@ const nodeSettings = {
 
 // The coordinator passes these on to all nodes.
 async function setUpNodes(client: Client): Promise<void> {
+  await client.query(createAskFunction);
+  await client.query(createPageFunction);
+  // Delegated even inside a transaction. The tenant is the first parameter of each.
+  for (const signature of [`${askFunction}(uuid, text)`, `${pageFunction}(uuid, text, text, text, boolean)`])
+    await client.query("select create_distributed_function($1, 'tenant', colocate_with => $2, force_delegation => true)", [
+      signature,
+      firstTable,
+    ]);
   const { rows } = await client.query<{ role: string; name: string }>("select current_user as role, current_database() as name");
   const [{ role, name } = { role: "", name: "" }] = rows;
   await client.query("set citus.enable_alter_role_propagation = on");

@@ -1,12 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { escapeLiteral } from "pg";
 import type { Queryable, Row } from "../postgres/database.ts";
+import { pageFunction } from "./node-pages.ts";
 import { sql, unprepared, type Statement } from "../postgres/sql.ts";
 
 // Shards move rarely. Until this is over, a moved shard is asked for on its former node, which still has it or fails.
 const layoutMs = 5_000;
 
-type Shard = { node: string; port: number; group: string; table: string; name: string };
+// `distribute` creates it on every node. It runs a statement of one text on the node of a tenant, as the user who calls it.
+export const askFunction = "casehound_ask";
+
+export const createAskFunction = `
+  create or replace function ${askFunction}(tenant uuid, question text) returns text language plpgsql as $$
+  declare
+    answer text;
+  begin
+    execute question into answer;
+    return answer;
+  end $$`;
+
+type Shard = { node: string; port: number; group: string; table: string; name: string; key: string };
 
 export type NodeState = { name: string; fault: string | null };
 type Layout = { loadedMs: number; shards: Promise<Shard[]> };
@@ -31,6 +44,14 @@ async function findCluster(database: Queryable): Promise<boolean> {
   return (
     (await database.query(unprepared("select 1 as found from pg_dist_partition where logicalrelid = to_regclass('activities')")))
       .length > 0
+  );
+}
+
+// Whether `distribute` of this release or a later one has set up the nodes.
+export async function canAskNodes(database: Queryable): Promise<boolean> {
+  return (
+    (await database.query(unprepared("select 1 as found from pg_proc where proname = any($1)", [[askFunction, pageFunction]])))
+      .length === 2
   );
 }
 
@@ -109,20 +130,25 @@ class Rounds {
 // Returns the rows of each question.
 async function askNodes(database: Queryable, questions: Statement[]): Promise<Row[][]> {
   const shards = await layoutOf(database);
-  const nodes = Map.groupBy(shards, ({ node, port }) => `${node}:${port}`);
-  const commands = [...nodes.values()].map((own) => ({ ...own[0], text: commandOf(questions, own) }));
-  const answers = await database.query<{ success: boolean; result: string }>(
-    sql`
-      select success, result
-      from master_run_on_worker(
-        ${commands.map(({ node }) => node)}::text[], ${commands.map(({ port }) => port)}::int[],
-        ${commands.map(({ text }) => text)}::text[], true
-      )`,
-  );
-  const good = answers.filter(({ success }) => success).map(({ result }) => JSON.parse(result) as Row[][]);
+  const nodes = [...Map.groupBy(shards, ({ node, port }) => `${node}:${port}`).values()];
+  const answers = await Promise.allSettled(nodes.map((own) => ask(database, own[0]?.key, commandOf(questions, own))));
+  const good = answers.filter((answer) => answer.status === "fulfilled").map(({ value }) => JSON.parse(value) as Row[][]);
   if (good.length < answers.length) layouts.delete(database);
-  if (good.length === 0) throw new Error(`no node of the cluster answers: ${answers[0]?.result ?? "there is none"}`);
+  if (good.length === 0 && answers.length > 0)
+    throw new Error("no node of the cluster answers", { cause: answers.find(isRejected)?.reason });
   return questions.map((_, at) => good.flatMap((rows) => rows[at] ?? []));
+}
+
+const isRejected = (answer: PromiseSettledResult<unknown>): answer is PromiseRejectedResult => answer.status === "rejected";
+
+// The function runs on the node that has the shard of the key, over the connection that the coordinator keeps. Not prepared,
+// because a plan for all keys could not name the node.
+async function ask(database: Queryable, key: string | undefined, command: string): Promise<string> {
+  const [row] = await database.query<{ answer: string }>(
+    unprepared(`select ${askFunction}($1::uuid, $2::text) as answer`, [key, command]),
+  );
+  if (!row) throw new Error("the node gave no answer");
+  return row.answer;
 }
 
 function layoutOf(database: Queryable): Promise<Shard[]> {
@@ -134,16 +160,27 @@ function layoutOf(database: Queryable): Promise<Shard[]> {
   return shards;
 }
 
-// Reads the metadata on the coordinator. Partitions are left out, because nobody asks about them.
+// Reads the metadata on the coordinator. Partitions are left out, because nobody asks about them. The key of a node is any that
+// belongs to it: a random one, or a tenant, because no random one finds the shard of a single tenant.
 function loadLayout(database: Queryable): Promise<Shard[]> {
   return database.query<Shard & Row>(
     unprepared(`
+    with keys as materialized (
+      select distinct on (p.groupid) p.groupid, k.key
+      from (
+        select gen_random_uuid() as key from generate_series(1, 200)
+        union all
+        select tenant_id from tenants
+      ) as k
+      join pg_dist_placement as p on p.shardid = get_shard_id_for_distribution_column('event_counters', k.key)
+    )
     select n.nodename as node, n.nodeport as port, s.shardminvalue as group, c.relname as table,
-      shard_name(s.logicalrelid, s.shardid) as name
+      shard_name(s.logicalrelid, s.shardid) as name, k.key
     from pg_dist_shard as s
     join pg_class as c on c.oid = s.logicalrelid and not c.relispartition
     join pg_dist_placement as p using (shardid)
     join pg_dist_node as n using (groupid)
+    join keys as k using (groupid)
     where s.shardminvalue is not null and n.isactive and n.noderole = 'primary'`),
   );
 }
