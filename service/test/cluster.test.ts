@@ -61,6 +61,11 @@ describe.skipIf(inject("citusUrl") === null)("a Citus cluster", () => {
     for (let each = 0; each < 120; each++) expect(await ask(database, true, String(each))).toBe(`it${each} 1`);
     expect(await ask(database, true)).toBe("it's 1");
   });
+});
+
+describe.skipIf(inject("citusUrl") === null)("the tables of a Citus cluster", () => {
+  const service = useService();
+  const env = { DATABASE_URL: inject("databaseUrl") };
 
   test("distribute: nothing is left to do, and a second run changes nothing", async () => {
     expect(await runCli(["distribute", "--check"], env)).toMatchObject({ code: 0, out: "every table is where it should be\n" });
