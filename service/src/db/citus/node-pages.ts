@@ -66,5 +66,5 @@ export async function askPage(database: Queryable, { text, values, isKept }: Pag
 
 function literal(value: unknown): string {
   if (value === null || value === undefined) return "null";
-  return escapeLiteral(Array.isArray(value) ? textArray(value) : String(value as string | number | boolean));
+  return escapeLiteral(Array.isArray(value) ? textArray(value) : String(value));
 }
