@@ -66,5 +66,8 @@ export async function askPage(database: Queryable, { text, values, isKept }: Pag
 
 function literal(value: unknown): string {
   if (value === null || value === undefined) return "null";
-  return escapeLiteral(Array.isArray(value) ? textArray(value) : String(value));
+  if (Array.isArray(value)) return escapeLiteral(textArray(value));
+  if (typeof value === "string") return escapeLiteral(value);
+  if (typeof value === "number" || typeof value === "boolean") return `'${value}'`;
+  throw new Error("a page on a cluster takes only texts, numbers, flags and arrays of texts");
 }
