@@ -12,16 +12,16 @@ const connections = 48;
 type Planned = { atMs: number; events: number; offset: number; length: number };
 export type Load = { path: string; startMs: number; plan: Planned[] };
 export type Replayed = { requests: number; events: number; refused: number };
-type Options = { rate: number; seconds: number; appKey: string; origin: string; target: CourierTarget };
+type Options = { rate: number; seconds: number; seed?: string; appKey: string; origin: string; target: CourierTarget };
 
 // Writes every request to a file, as the bytes that go over the wire.
-export async function makeLoad(path: string, { rate, seconds, appKey, origin, target }: Options): Promise<Load> {
+export async function makeLoad(path: string, { rate, seconds, seed = "load", appKey, origin, target }: Options): Promise<Load> {
   const startMs = Date.now() + 5_000 + rate * seconds * 0.12;
   const token = await target.token(false);
   const file = openSync(path, "w");
   const plan: Planned[] = [];
   let offset = 0;
-  for (const delivery of loadTimeline({ seed: "load", startMs, eventsPerSecond: rate, appKey, origin, users: 20_000 })) {
+  for (const delivery of loadTimeline({ seed, startMs, eventsPerSecond: rate, appKey, origin, users: 20_000 })) {
     if (delivery.at_ms > startMs + seconds * 1000) break;
     const bytes = Buffer.from(requestText(delivery, { token, tenant: target.tenant }));
     writeSync(file, bytes);

@@ -22,7 +22,14 @@ export type Loaded = {
 };
 
 type Watched = { seconds: number; backlog: number; memoryMb: number[]; cpuSeconds: number[] };
-type Options = { rate: number; seconds: number; onWatched?: (watched: Watched) => void };
+// With a backlog above `backlogMax`, the load ends early.
+type Options = {
+  rate: number;
+  seconds: number;
+  backlogMax?: number;
+  seed?: string;
+  onWatched?: (watched: Watched) => void;
+};
 type Probe = { delaysMs: number[]; lost: number };
 
 // CPU in microseconds per event; memory is the peak of each process.
@@ -30,17 +37,19 @@ export type Sustained = Replayed & {
   seconds: number;
   drainedSeconds: number;
   backlog: number[];
+  isGivenUp: boolean;
   probe: Probe;
   memoryMb: number[];
   cpu: { service: number; postgres: number; generator: number };
 };
 
-export async function sustain(loaded: Loaded, { rate, seconds, onWatched }: Options): Promise<Sustained> {
+export async function sustain(loaded: Loaded, options: Options): Promise<Sustained> {
   const { bench, database, api, engine, tenant } = loaded;
+  const { rate, seconds, backlogMax = Infinity, onWatched, ...loading } = options;
   const pids = [api.pid, engine.pid];
   const serviceCpu = () => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   const target = { baseUrl: api.url, tenant: tenant.slug, token: tenant.token };
-  const load = await makeLoad(join(bench.folder, "load"), { rate, seconds, ...tenant, target });
+  const load = await makeLoad(join(bench.folder, "load"), { rate, seconds, ...loading, ...tenant, target });
   await sleep(load.startMs - Date.now());
   const before = { service: serviceCpu(), postgres: postgresCpuSeconds(bench.folder), own: process.cpuUsage() };
   const startMs = Date.now();
@@ -49,11 +58,13 @@ export async function sustain(loaded: Loaded, { rate, seconds, onWatched }: Opti
   const watched: Watched[] = [];
   const watch = (async () => {
     while (!stopping.signal.aborted) {
-      await sleep(Math.min(watchEveryMs, seconds * 250));
+      // The last look is at the end of the load, before what waits is scored.
+      await sleep(Math.min(watchEveryMs, seconds * 250), undefined, { signal: stopping.signal }).catch(() => null);
       const backlog = await countUnscored(database);
       const now = { seconds: (Date.now() - startMs) / 1000, memoryMb: pids.map(memoryMb), cpuSeconds: pids.map(cpuSeconds) };
       watched.push({ ...now, backlog });
       onWatched?.({ ...now, backlog });
+      if (backlog > backlogMax) stopping.abort();
     }
   })();
   const probing = probeCases(loaded, stopping.signal);
@@ -69,6 +80,7 @@ export async function sustain(loaded: Loaded, { rate, seconds, onWatched }: Opti
     seconds: took,
     drainedSeconds: (Date.now() - startMs) / 1000 - took,
     backlog: watched.map(({ backlog }) => backlog),
+    isGivenUp: watched.some(({ backlog }) => backlog > backlogMax),
     probe,
     memoryMb: pids.map((_, index) => Math.max(...watched.map((now) => now.memoryMb[index] ?? 0))),
     cpu: {

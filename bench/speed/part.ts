@@ -1,7 +1,7 @@
 import type { Bench } from "../machine.ts";
 import type { Driver } from "./drive.ts";
 
-// Quick: everything in under three minutes, to see that it works. Full: the source of docs/BENCHMARK.md.
+// Quick: everything in under four minutes, to see that it works. Full: the source of docs/BENCHMARK.md.
 export type Scale = "quick" | "full";
 
 export type Context = {

@@ -70,7 +70,7 @@ export function report(outcomes: Outcome[], machine: string[]): string {
 
 How fast the service is compared with its limits and with a plain implementation, measured in one run on one machine. The service,
 PostgreSQL and the load generator share its cores. \`npm run bench\` writes this page in about ${minutes} minutes.
-\`npm run bench -- --quick\` checks in three minutes that the benchmark works.
+\`npm run bench -- --quick\` checks in four minutes that the benchmark works.
 
 ${machine.map((line) => `- ${line}`).join("\n")}
 

@@ -12,7 +12,7 @@ import { pictures, report, tellMachine, toText, type Outcome } from "./report.ts
 
 const usage = `npm run bench [-- --quick] [--only <part,part>]
 
-  --quick  fewer and shorter runs, in under three minutes in total: shows that the benchmark works, not how fast the service is
+  --quick  fewer and shorter runs, in under four minutes in total: shows that the benchmark works, not how fast the service is
   --only   some of the parts: ${parts.map(({ name }) => name).join(", ")}
 
 Only a full run of every part writes docs/BENCHMARK.md and its pictures. The exit code is 1 if a part did not finish, and 2 for wrong
