@@ -8,8 +8,6 @@ export type BatcherOptions<I> = {
   // A key's next batch begins beside a running one, or during a pause, only if this much is waiting: a small batch costs as much as
   // a large one.
   besideMin?: number;
-  // A key's batch begins beside its own only while at most this many run. Where keys share a limit, one key must not use it up.
-  besideRunningMax?: number;
   // With a pause, a batch begins at once, and the key's next one after the pause, or earlier if `besideMin` is waiting. Without a
   // pause, a batch begins at the end of the event-loop turn and takes whatever the turn brought.
   pause?: () => Promise<void>;
@@ -39,8 +37,7 @@ export class Batcher<I, R> {
 
   constructor(run: (key: string, together: I[]) => Promise<R[]>, options: BatcherOptions<I>) {
     this.#run = run;
-    const besideMin = options.togetherMax / 5;
-    this.#options = { weightOf: () => 1, allAtOnceMax: Infinity, besideRunningMax: Infinity, besideMin, ...options };
+    this.#options = { weightOf: () => 1, allAtOnceMax: Infinity, besideMin: options.togetherMax / 5, ...options };
   }
 
   add(key: string, item: I): Promise<R> {
@@ -56,7 +53,7 @@ export class Batcher<I, R> {
   }
 
   #mayBegin({ isDue, busy }: KeyQueue<I, R>): boolean {
-    return isDue && busy < this.#options.atOnceMax && (busy === 0 || this.#running <= this.#options.besideRunningMax);
+    return isDue && busy < this.#options.atOnceMax;
   }
 
   #schedule(): void {
@@ -111,8 +108,7 @@ export class Batcher<I, R> {
     await ended;
     line[as]--;
     const isWaiting = line.waiting.length > 0;
-    const isAlone = line.resting === 0 && (as === "busy" || line.busy === 0);
-    line.isDue = isWaiting && (isAlone || line.weight >= this.#options.besideMin);
+    line.isDue = isWaiting && (line.resting === 0 || line.weight >= this.#options.besideMin);
     if (!isWaiting && line.busy + line.resting === 0) this.#lines.delete(line.key);
     // A batch that is about to begin collects until the end of the turn.
     if (!this.#isScheduled) this.#begin();

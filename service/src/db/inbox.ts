@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { paymentOf, type RecordedActivity } from "../domain/activity.ts";
 import { askTenants } from "./citus/nodes.ts";
-import type { Queryable, TenantDatabase } from "./postgres/database.ts";
-import { columnsOf, insertParcels, parcelsOf, type ActivityText } from "./parcels.ts";
+import type { Queryable } from "./postgres/database.ts";
+import { insertParcels, type ActivityText } from "./parcels.ts";
 import { plainArray, sql } from "./postgres/sql.ts";
 import { vouch } from "./vouch.ts";
 
@@ -51,61 +51,6 @@ export function readActivity({ text }: NewActivity): RecordedActivity {
   return JSON.parse(text) as RecordedActivity;
 }
 
-// Stores batches in a transaction of their own, as if they came one after the other. Returns an outcome for each.
-export async function storeBatches(database: TenantDatabase, tenantId: string, batches: NewActivity[][]): Promise<Inserted[]> {
-  if (await storeNew(database, tenantId, batches.flat()))
-    return batches.map(({ length }) => ({ accepted: length, duplicates: 0, reused: [] }));
-  return database.transaction((tx) => insertBatches(tx, tenantId, batches));
-}
-
-// Stores all activities, in one round trip, if each of them is new. Otherwise nothing is stored, and the result is false. Without
-// `on conflict`, an id that another transaction commits after the look-up makes the statement fail, and it is run again.
-export async function storeNew(database: TenantDatabase, tenantId: string, activities: NewActivity[]): Promise<boolean> {
-  const sorted = activities.toSorted(byKey);
-  const isRepeated = sorted.some(({ key }, index) => key === sorted[index + 1]?.key);
-  // A cluster's nodes take only simpler statements.
-  if (activities.length === 0 || isRepeated || database.isCluster === true) return false;
-  const keys = plainArray(sorted.map((each) => each.key));
-  const parcels = columnsOf(parcelsOf(activities, false));
-  const [row] = await database.alone<{ is_stored: boolean }>(sql`
-    with known as materialized (
-      select exists (select 1 from activity_ids where tenant_id = ${tenantId} and id_key = any(${keys}::uuid[])) as is_any
-    ), ids as (
-      insert into activity_ids (tenant_id, id_key, received_on, content)
-      select c.tenant_id, g.*
-      from known as k
-      cross join event_counters as c
-      cross join unnest(
-        ${keys}::uuid[],
-        ${plainArray(sorted.map((each) => each.received_at.slice(0, 10)))}::date[],
-        ${plainArray(sorted.map((each) => each.content))}::int[]
-      ) as g
-      where not k.is_any and c.tenant_id = ${tenantId}
-    ), parcels as (
-      insert into inbox (tenant_id, is_browser, received_at, parcel_id, events, parcel)
-      select c.tenant_id, p.is_browser, p.received_at, p.parcel_id, p.events, substring(${parcels.bytes}::bytea from p.start for p.length)
-      from known as k
-      cross join event_counters as c
-      cross join unnest(
-        ${plainArray(parcels.isBrowser)}::boolean[],
-        ${plainArray(parcels.receivedAt)}::timestamptz[],
-        ${plainArray(parcels.ids)}::uuid[],
-        ${plainArray(parcels.events)}::int[],
-        ${plainArray(parcels.starts)}::int[],
-        ${plainArray(parcels.lengths)}::int[]
-      ) as p (is_browser, received_at, parcel_id, events, start, length)
-      where not k.is_any and c.tenant_id = ${tenantId}
-    )
-    select not k.is_any as is_stored
-    from known as k
-    cross join event_counters as c
-    where c.tenant_id = ${tenantId}`);
-  return row?.is_stored === true;
-}
-
-// Sorted, so that two senders of the same activities wait for each other instead of deadlocking.
-const byKey = (a: NewActivity, b: NewActivity) => (a.key < b.key ? -1 : 1);
-
 // Stores each activity once. One that is already stored is skipped. `reused` are activities with a known id but different
 // content.
 export async function insertActivities(tx: Queryable, tenantId: string, activities: NewActivity[]): Promise<Inserted> {
@@ -140,7 +85,8 @@ export async function insertBatches(tx: Queryable, tenantId: string, batches: Ne
 
 // Returns the keys that were new. Usually all are new, and then the count alone says so.
 export async function insertIds(tx: Queryable, tenantId: string, given: NewActivity[]): Promise<Set<string>> {
-  const sorted = given.toSorted(byKey);
+  // Sorted, so that two senders of the same activities wait for each other instead of deadlocking.
+  const sorted = given.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const keys = sorted.map((each) => each.key);
   const [row] = await tx.query<{ fresh: number; keys: string[] | null }>(sql`
     with fresh as (

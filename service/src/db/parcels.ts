@@ -55,21 +55,6 @@ export async function insertParcel(tx: Queryable, tenantId: string, parcel: Parc
     )`);
 }
 
-// Parcels as the columns of a statement that inserts them all: their bytes one after the other, and where each begins.
-export function columnsOf(parcels: Parcel[]) {
-  const bodies = parcels.map(({ texts }) => packed(texts));
-  let end = 1;
-  return {
-    ids: parcels.map(() => randomUUID()),
-    isBrowser: parcels.map((parcel) => parcel.is_browser),
-    receivedAt: parcels.map((parcel) => parcel.received_at),
-    events: parcels.map((parcel) => parcel.texts.length),
-    lengths: bodies.map((body) => body.length),
-    starts: bodies.map(({ length }) => (end += length) - length),
-    bytes: bodies.length === 1 && bodies[0] ? bodies[0] : Buffer.concat(bodies),
-  };
-}
-
 function packed(texts: string[]): Buffer {
   const text = `[${texts.join(",")}]`;
   const bytes = Buffer.from(text);

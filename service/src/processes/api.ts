@@ -32,7 +32,7 @@ import { findAccounts } from "../db/accounts.ts";
 import { findCases } from "../db/cases.ts";
 import type { Database } from "../db/postgres/database.ts";
 import { gatherReads, gatherWrites } from "../db/postgres/gather.ts";
-import { storeBatches } from "../db/inbox.ts";
+import { insertBatches } from "../db/inbox.ts";
 import { findOrMakeKeys, savePublicUrl } from "../db/settings.ts";
 import { findTenantByKey } from "../db/tenants.ts";
 import type { Assessor } from "../engine/assessor.ts";
@@ -160,10 +160,10 @@ function gathered(database: Database, { newId }: Clock, historyRoom: HistoryRoom
     budgetCases: new BudgetCases(),
     findCase: gatherReads((tenantId, ids) => findCases(database.forTenant(tenantId), tenantId, ids)),
     findAccount: gatherReads((tenantId, ids) => findAccounts(database.forTenant(tenantId), tenantId, ids)),
-    acceptTogether: gatherWrites((tenantId, batches) => storeBatches(database.forTenant(tenantId), tenantId, batches), {
-      togetherMax: 1_000,
-      weightOf: (batch) => batch.length,
-    }),
+    acceptTogether: gatherWrites(
+      (tenantId, batches) => database.forTenant(tenantId).transaction((tx) => insertBatches(tx, tenantId, batches)),
+      { togetherMax: 1_000, weightOf: (batch) => batch.length },
+    ),
     updateTogether: gatherWrites((tenantId, updates) => updateTogether(database.forTenant(tenantId), tenantId, updates)),
     closeTogether: gatherWrites((tenantId, updates) => closeTogether(database.forTenant(tenantId), tenantId, { updates, newId })),
   };

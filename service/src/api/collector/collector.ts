@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import { Semaphore } from "../../concurrency/semaphore.ts";
 import { partOf } from "../../concurrency/share.ts";
-import { insertActivities, newActivity, readActivity, storeNew, type NewActivity } from "../../db/inbox.ts";
+import { insertActivities, newActivity, readActivity, type NewActivity } from "../../db/inbox.ts";
 import type { Database } from "../../db/postgres/database.ts";
 import { insertQuarantine } from "../../db/quarantine.ts";
 import type { KeyedTenant } from "../../db/tenants.ts";
@@ -136,8 +136,6 @@ export class Collector {
   async #store(tenantId: string, parcels: CollectedRequest[]): Promise<void> {
     const { database, newId, onStored } = this.#options;
     const activities = parcels.flatMap((parcel) => parcel.activities);
-    if (parcels.every(({ rejections }) => rejections.length === 0) && (await storeNew(database, tenantId, activities)))
-      return onStored({ accepted: activities.length, duplicates: 0, rejections: [] });
     const collected = await database.transaction(async (tx): Promise<Collected> => {
       const { accepted, duplicates, reused } = await insertActivities(tx, tenantId, activities);
       const again = rejectionsOf("id-reused", reused.map(withoutPerson), reused[0]?.received_at ?? "");
