@@ -1,6 +1,6 @@
 import { escapeLiteral } from "pg";
 import type { Queryable } from "../postgres/database.ts";
-import { statement, textArray, unprepared } from "../postgres/sql.ts";
+import { sql, statement, textArray } from "../postgres/sql.ts";
 
 // `distribute` creates it on every node. It runs a statement of one text on a tenant's shards, as the user who calls it, and keeps
 // the plan. Citus itself would plan each list anew, on the coordinator and on the node. `given` are literals. Without a question, it
@@ -53,15 +53,9 @@ export async function askPage(database: Queryable, { text, values, isKept }: Pag
   const { name } = statement(text, values);
   const given = values.map(literal).join(", ");
   const ask = async (question: string | null): Promise<string | null> => {
-    // Not prepared: the coordinator has crashed while it planned a prepared call of such a function.
     const [row] = await database.query<{ answer: string | null }>(
-      unprepared(`select ${pageFunction}($1::uuid, $2::text, $3::text, $4::text, $5::boolean) as answer`, [
-        values[0],
-        name,
-        question,
-        given,
-        isKept,
-      ]),
+      sql`
+      select casehound_page(${values[0]}::uuid, ${name}::text, ${question}::text, ${given}::text, ${isKept}::boolean) as answer`,
     );
     return row?.answer ?? null;
   };
