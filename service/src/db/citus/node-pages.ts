@@ -50,6 +50,8 @@ type Page = { text: string; values: unknown[]; isKept: boolean };
 
 // Returns the text that the statement selects.
 export async function askPage(database: Queryable, { text, values, isKept }: Page): Promise<string> {
+  // Without a tenant, Citus would follow a null pointer, and the whole coordinator would restart.
+  if (typeof values[0] !== "string") throw new Error("a page on a cluster needs a tenant");
   const { name } = statement(text, values);
   const given = values.map(literal).join(", ");
   const ask = async (question: string | null): Promise<string | null> => {
