@@ -6,7 +6,7 @@ import { serveModels } from "./served-models.ts";
 import { origin, startOn, type Store } from "./store.ts";
 
 // In events per second. A rate is tried if the service did not keep up with the one before.
-const rates = { quick: [8_000, 5_000], full: [8_000, 6_500, 5_000] };
+const rates = { quick: [8_000, 5_000], full: [8_000, 6_500, 5_000, 4_000] };
 const secondsEach = { quick: 6, full: 25 };
 // Compiles the code of both processes.
 const warmUp = { rate: 3_000, seconds: 3 };
