@@ -203,7 +203,7 @@ export class Client {
 
   #keep(errand: Errand, outcomes: (string | undefined)[]): void {
     if (outcomes.includes("bound")) this.#bound.push(errand);
-    else if (outcomes.includes("unknown")) this.#open.push(errand);
+    else if (outcomes.includes("unknown") || outcomes.includes("partial")) this.#open.push(errand);
     if (this.#bound.length > rememberedMax) this.#bound.shift();
   }
 

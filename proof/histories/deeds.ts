@@ -22,11 +22,55 @@ export function checkDeeds(calls: Call[], chain: Chain): Deeds {
   for (const [marker, own] of changes) {
     if (!attempts.has(marker)) deeds.violations.push(`phantom: nobody requested ${own.map(nameOf).join(", ")} (${marker})`);
   }
-  for (const [marker, group] of attempts) checkDeed(deeds, marker, { group, own: changes.get(marker) ?? [] });
+  for (const [marker, group] of attempts) {
+    for (const each of transactionsOf({ group, own: changes.get(marker) ?? [] })) checkDeed(deeds, marker, each);
+  }
   return deeds;
 }
 
 type Both = { group: Attempt[]; own: Change[] };
+
+// Usually one key is one transaction. But while a bulk close finds cases that others hold, each of its responses is a transaction of
+// its own. If such a response is lost, a later one under the same key is no replay, and does not name what the lost one did.
+function transactionsOf({ group, own }: Both): Both[] {
+  const apart: Both[] = [];
+  let left = own;
+  const take = (attempts: Attempt[], taken: Change[]) => {
+    apart.push({ group: attempts, own: taken });
+    left = left.filter((change) => !taken.includes(change));
+  };
+  // A case that is changed twice under one key is a violation, which checkDeed can see only if nothing is taken apart.
+  const cases = own.map(({ made }) => made?.case_id);
+  if (new Set(cases).size < cases.length) return [{ group, own }];
+  const partial = group.filter(({ deed }) => deed.outcome === "partial");
+  for (const call of partial) {
+    const bound: Attempt = { ...call, deed: { ...call.deed, outcome: "bound" } };
+    take([bound], left.filter(isMadeBy(call.deed)));
+  }
+  const rest = group.filter((call) => !partial.includes(call));
+  const unanswered = rest.filter(({ deed }) => deed.outcome === "unknown");
+  const first = rest.find(({ deed }) => deed.outcome === "bound" && !deed.isReplay);
+  if (first?.deed.isBulk === true && unanswered.length > 0)
+    for (const run of runsOf(left.filter((change) => !isMadeBy(first.deed)(change)))) take(unanswered, run);
+  if (rest.length > 0 || left.length > 0) apart.push({ group: rest, own: left });
+  return apart;
+}
+
+function isMadeBy({ made }: Deed): (change: Change) => boolean {
+  const claimed = new Set(made.map(keyOf));
+  return (change) => claimed.has(keyOf(change.made));
+}
+
+// Splits changes into those with adjacent positions.
+function runsOf(changes: Change[]): Change[][] {
+  const runs: Change[][] = [];
+  for (const change of changes.toSorted((a, b) => a.position - b.position)) {
+    const run = runs.at(-1);
+    if (run?.at(-1)?.position === change.position - 1) run.push(change);
+    else runs.push([change]);
+  }
+  return runs;
+}
 
 function checkDeed(deeds: Deeds, marker: string, { group, own }: Both): void {
   const { kind } = group[0]?.deed ?? {};
@@ -68,9 +112,8 @@ function checkAnswers(report: (fault: string) => void, bound: Attempt[], unknown
 
 const keyOf = (made: MadeVersion | undefined) => `${made?.case_id}#${made?.version}`;
 
-function isSame({ made }: Deed, own: Change[]): boolean {
-  const claimed = new Set(made.map(keyOf));
-  return claimed.size === own.length && own.every((change) => claimed.has(keyOf(change.made)));
+function isSame(deed: Deed, own: Change[]): boolean {
+  return new Set(deed.made.map(keyOf)).size === own.length && own.every(isMadeBy(deed));
 }
 
 // One request is one transaction: its entries are adjacent, and nobody sees one of them without the others.

@@ -99,10 +99,14 @@ export function closeCases(key: string, cases: Wanted[], seeClosed: (closed: Mad
     );
     // A response with a contended case does not use up the key, so the next response may differ.
     const isFree = data.results.some(({ type }) => type === "transaction-contended");
-    return { outcome: isFree ? "unknown" : "bound", made, sights, ...(!isRight && { fault: "not what was requested" }) };
+    return { outcome: isFree ? "partial" : "bound", made, sights, ...(!isRight && { fault: "not what was requested" }) };
   };
   const what = `BULK ${cases.map(({ case_id, case_version }) => `${case_id} at ${case_version}`).join(", ")}`;
-  return { what, request, read: (answer) => reading("case", key, answer, tell(answer)) };
+  const read = (answer: Answer | null): Reading => {
+    const { deed, ...rest } = reading("case", key, answer, tell(answer));
+    return { ...rest, ...(deed && { deed: { ...deed, isBulk: true } }) };
+  };
+  return { what, request, read };
 }
 
 function isAllowed({ status, case_version: version = 0, type, current_version: current }: BulkResult, expected: number): boolean {

@@ -5,8 +5,9 @@ export type Value = string | number | boolean | null;
 // One register as one response showed it. `facts` are what the log knows too; `hash` covers everything that was shown.
 export type Sight = { register: string; value: Value; facts?: string; hash?: string };
 
-// Bound: the response is the outcome for this call and every repeat. Refused: nothing was applied. Unknown: no response.
-export type Outcome = "bound" | "refused" | "unknown";
+// Bound: the response is the outcome for this call and every repeat. Partial: a bulk close changed some cases, and the same request
+// may close the others later. Refused: nothing was applied. Unknown: no response.
+export type Outcome = "bound" | "partial" | "refused" | "unknown";
 
 export type MadeVersion = { case_id: string; version: number };
 
@@ -18,6 +19,7 @@ export type Deed = {
   made: MadeVersion[];
   isReplay: boolean;
   bytes: string;
+  isBulk?: boolean;
   // For an account change, the log stores who, when and which flags, but no marker.
   account?: { account: string; actor: string; flags: string };
 };

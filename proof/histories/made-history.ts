@@ -60,13 +60,15 @@ export class MadeHistory implements History {
     return call;
   }
 
-  closeMany(ids: string[], marker: string): Call {
+  closeMany(ids: string[], marker: string, outcome: Partial<Deed> = {}): Call & { deed: Deed } {
     const moment = this.#moment();
     const open = ids.filter((id) => this.#case(id).states.at(-1)?.status === "OPEN");
     for (const id of open) this.#advance(id, "case.closed", { status: "CLOSED", by: "someone", marker });
     const made = open.map((id) => ({ case_id: id, version: this.#case(id).states.length }));
     const sights = ids.map((id) => ({ register: registerOf.case(id), value: this.#case(id).states.length }));
-    return this.#add({ ...moment, what: "BULK", sights, deed: { ...this.#deed("case", marker), made } });
+    const call = { ...moment, what: "BULK", sights, deed: { ...this.#deed("case", marker), isBulk: true, made, ...outcome } };
+    this.#add(call);
+    return call;
   }
 
   replay(marker: string): Call {
