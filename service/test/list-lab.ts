@@ -1,5 +1,6 @@
 // A tenant with many cases, and filters for its lists.
-import { statement } from "../src/db/postgres/sql.ts";
+import { createPageFunction } from "../src/db/citus/node-pages.ts";
+import { statement, unprepared } from "../src/db/postgres/sql.ts";
 import type { Database } from "../src/db/postgres/database.ts";
 import type { CaseFilter } from "../src/db/case-filters.ts";
 
@@ -65,3 +66,14 @@ export const byChange: Record<string, CaseFilter> = {
   "updated_since early": { updated_since: iso(atShare(0.1)) },
   "updated_since late, status CLOSED": { status: "CLOSED", updated_since: iso(atShare(1)) },
 };
+
+// Creates the function that answers for lists on the nodes of a cluster, and what it asks of Citus. On one server, no table has
+// shards, so it runs the statement as it is.
+export async function createNodeFunctions(database: Database): Promise<void> {
+  const stands = [
+    "create table pg_dist_partition (logicalrelid regclass, partmethod char)",
+    "create function get_shard_id_for_distribution_column(regclass, uuid) returns bigint language sql as 'select 102008'",
+    "create function shard_name(regclass, bigint) returns text language sql as 'select $1::text'",
+  ];
+  for (const text of [...stands, createPageFunction]) await database.query(unprepared(text));
+}

@@ -8,7 +8,7 @@ import type { Queryable, Row } from "../src/db/postgres/database.ts";
 import { statement, type Statement } from "../src/db/postgres/sql.ts";
 import { labels } from "../src/domain/finding.ts";
 import { TestTenant, useOwnDatabase, useService } from "./harness.ts";
-import { iso } from "./list-lab.ts";
+import { createNodeFunctions, iso } from "./list-lab.ts";
 import { costOf, explainFor } from "./plan-lab.ts";
 
 const databaseUrl = useOwnDatabase("list_weeks");
@@ -62,6 +62,7 @@ beforeAll(async () => {
   const values = [tenantId, baseMs, caseCount, endMs, labels.slice(0, 4)];
   await database.transaction((tx) => tx.query(statement(seedCases, values)));
   await database.query(statement("vacuum analyze cases", []));
+  await createNodeFunctions(database);
   all = await database.query<Row & Seeded>(
     statement(
       `select case_id, (extract(epoch from created_at) * 1000)::float8 as "createdMs",

@@ -9,12 +9,14 @@ export const pageFunction = "casehound_page";
 
 // A prepared statement of many slices takes about 200 kB in a session, and each shard needs its own.
 const preparedMax = 100;
+// If the coordinator has shards too, the session is the service's own, which has other prepared statements.
+const prefix = `${pageFunction} `;
 
 export const createPageFunction = `
   create or replace function ${pageFunction}(tenant uuid, page text, question text, given text, is_kept boolean) returns text
   language plpgsql as $$
   declare
-    own text := page || get_shard_id_for_distribution_column('event_counters', tenant);
+    own text := '${prefix}' || page || get_shard_id_for_distribution_column('event_counters', tenant);
     shards text := question;
     known record;
     answer text;
@@ -29,8 +31,14 @@ export const createPageFunction = `
       loop
         shards := regexp_replace(shards, '\\m(from|join)\\s+' || known.name || '\\M', '\\1 ' || known.shard, 'g');
       end loop;
-      if (select count(*) >= ${preparedMax} or bool_or(name = own) from pg_prepared_statements) then
-        deallocate all;
+      if (
+        select count(*) >= ${preparedMax} or bool_or(name = own)
+        from pg_prepared_statements
+        where starts_with(name, '${prefix}')
+      ) then
+        for known in select name from pg_prepared_statements where starts_with(name, '${prefix}') loop
+          execute format('deallocate %I', known.name);
+        end loop;
       end if;
       execute format('prepare %I as %s', own, shards);
     end if;
