@@ -21,6 +21,7 @@ async function run({ scale, random, progress }: Proof): Promise<Findings> {
       "answered before the kill, with the same verdict after it": killed.answeredBefore,
       "assessments with two APIs and two engines, each sent three times": beside.answers,
       "of them final": beside.final,
+      "answers that were not stored in time": beside.unstored,
       "stalls of the database": stalled.stalls,
       "answers during them": stalled.answers,
       "of them marked as not stored": stalled.unstored,

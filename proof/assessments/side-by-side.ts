@@ -4,7 +4,7 @@ import { ApiCaller } from "../writers/call.ts";
 import { audit } from "./audit.ts";
 import { assessmentIn, bodyOf, send } from "./sender.ts";
 
-export type SideFindings = { answers: number; final: number; violations: string[] };
+export type SideFindings = { answers: number; final: number; unstored: number; violations: string[] };
 
 const clients = 8;
 
@@ -14,7 +14,7 @@ export async function assessSideBySide(wanted: number, random: Random): Promise<
   const stand = await Stand.open();
   const violations: string[] = [];
   const answered = new Map<string, string>();
-  let [left, final] = [wanted, 0];
+  let [left, final, unstored] = [wanted, 0, 0];
   try {
     const tenant = await stand.tenant();
     const apis = await Promise.all([0, 1].map(() => stand.start({ ROLES: "api" })));
@@ -26,10 +26,13 @@ export async function assessSideBySide(wanted: number, random: Random): Promise<
         const body = bodyOf(own);
         const both = await Promise.all(lines.map((line) => send(line, body)));
         const [again] = await Promise.all(lines.slice(0, 1).map((line) => send(line, body)));
-        const texts = new Set([...both, again].map((answer) => answer?.text));
-        if (texts.size !== 1) violations.push(`${body.activity_id}: ${texts.size} different answers`);
+        // On a busy machine, an answer may come before the database has confirmed it. It says so, and only such an answer may differ.
+        const kept = [...both, again].filter((answer) => answer?.status !== 200 || assessmentIn(answer).is_stored);
+        unstored += both.length + 1 - kept.length;
+        const texts = new Set(kept.map((answer) => answer?.text ?? "no answer"));
+        if (texts.size > 1) violations.push(`${body.activity_id}: different answers: ${[...texts].join(" and ")}`);
         if (again?.status !== 200) violations.push(`${body.activity_id}: ${again?.status ?? "no answer"}`);
-        else {
+        else if (assessmentIn(again).is_stored) {
           answered.set(body.activity_id, again.text);
           if (assessmentIn(again).is_final) final++;
         }
@@ -37,7 +40,7 @@ export async function assessSideBySide(wanted: number, random: Random): Promise<
     };
     await Promise.all(Array.from({ length: clients }, (_, index) => run(random.fork(`client ${index}`))));
     violations.push(...(await audit(stand, tenant.tenant_id, answered)));
-    return { answers: answered.size, final, violations };
+    return { answers: answered.size, final, unstored, violations };
   } finally {
     await stand.close();
   }
