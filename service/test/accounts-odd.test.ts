@@ -29,10 +29,14 @@ test("PUT account race: concurrent changes of different members are both kept", 
   const changes = [{ is_blocked: true }, { is_quarantined: true }].map((body) =>
     tenant.call("PUT", "/enduseraccounts/a", { body }),
   );
-  const waiting =
-    "select pid from pg_stat_activity where wait_event_type = 'Lock' and pg_backend_pid() = any(pg_blocking_pids(pid))";
-  // Wait until at least one is blocked: the second may queue behind the first.
-  await vi.waitFor(async () => expect((await holder.query(waiting)).rowCount).toBeGreaterThanOrEqual(1), 5_000);
+  // The second may queue behind the first. Both wait before the row is free, so neither can have read what the other writes.
+  const waiting = `
+    select pid
+    from pg_stat_activity as a
+    where wait_event_type = 'Lock'
+      and (pg_backend_pid() = any(pg_blocking_pids(pid))
+        or exists (select from unnest(pg_blocking_pids(a.pid)) as b (pid) where pg_backend_pid() = any(pg_blocking_pids(b.pid))))`;
+  await vi.waitFor(async () => expect((await holder.query(waiting)).rowCount).toBe(2), 20_000);
   await holder.query("rollback");
   for (const answer of await Promise.all(changes)) expect(answer.status).toBe(200);
   const { json } = await tenant.call("GET", "/enduseraccounts/a");
