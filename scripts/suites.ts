@@ -1,7 +1,9 @@
 // The slow files: they start processes, browsers or whole databases, or prove a promise by many trials. They
 // run with `npm run test:slow`, everything else with `npm test`.
 export const slowFiles = [
-  "{proof,bench}/**/*.test.ts",
+  "{proof,bench}/*.test.ts",
+  "bench/speed/{drive,profile,report,store-templates}.test.ts",
+  "proof/histories/{checker,checker-histories}.test.ts",
   "scripts/{browser,deploy}.test.ts",
   "client/test/package.test.ts",
   "console/test/{changes-waits,detection,developers,live,models,overview,score,screens,sign-in-issuer,webhooks}.test.ts",
